@@ -1,0 +1,104 @@
+// The layers of ARCHITECTURE.md as a short table of what may not import what. `npm run layers` fails
+// on a breach; scripts/check.ts also asserts that the cruiser saw the modules at all.
+const inside = (name) => `^packages/${name}/`;
+const tests = '\\.(test|fuzz|bench)\\.ts$';
+
+const wall = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+export default {
+  forbidden: [
+    wall(
+      'core-is-pure',
+      'core decides and never does: it imports only itself. Hand it an effects port instead.',
+      { path: inside('core'), pathNot: tests },
+      { pathNot: inside('core') },
+    ),
+    wall(
+      'protocol-is-pure',
+      'protocol encodes records of core: it may import core and itself, nothing else.',
+      { path: inside('protocol'), pathNot: tests },
+      { pathNot: [inside('core'), inside('protocol')] },
+    ),
+    wall(
+      'gateway-and-node-only-talk',
+      'gateway and node speak through read.ts messages and never import each other.',
+      { path: '^packages/core/src/gateway/', pathNot: tests },
+      { path: '^packages/core/src/node/' },
+    ),
+    wall(
+      'node-and-gateway-only-talk',
+      'gateway and node speak through read.ts messages and never import each other.',
+      { path: '^packages/core/src/node/', pathNot: tests },
+      { path: '^packages/core/src/gateway/' },
+    ),
+    wall(
+      'core-base-is-lowest',
+      'core/base is the bottom: it imports nothing above it.',
+      { path: '^packages/core/src/base/', pathNot: tests },
+      { path: '^packages/core/src/', pathNot: '^packages/core/src/base/' },
+    ),
+    wall(
+      'core-s3-is-below-the-machines',
+      'core/s3 knows S3 rules and nothing of stores, nodes or gateways.',
+      { path: '^packages/core/src/s3/', pathNot: tests },
+      { path: '^packages/core/src/', pathNot: '^packages/core/src/(base|s3)/' },
+    ),
+    wall(
+      'store-knows-no-machine',
+      'the store is a data structure: node uses it, not the other way round.',
+      { path: '^packages/core/src/store/', pathNot: tests },
+      { path: '^packages/core/src/(node|gateway)/' },
+    ),
+    wall(
+      'addon-has-two-importers',
+      'the native addon is imported by server and load only; everything else goes through them.',
+      { pathNot: [inside('native'), inside('server'), inside('load'), inside('bench'), tests] },
+      { path: inside('native') },
+    ),
+    wall(
+      'the-embedded-s3-stands-alone',
+      'memory-s3 judges the accelerator in tests, so it shares no code with it.',
+      { path: inside('memory-s3'), pathNot: tests },
+      { path: '^packages/(core|protocol|native|server|bench|conformance)/' },
+    ),
+    wall(
+      'conformance-is-outside',
+      'the conformance suite is a client like any other: only the AWS SDK, and process helpers.',
+      { path: inside('conformance'), pathNot: tests },
+      { path: '^packages/(core|protocol|native|server)/' },
+    ),
+    wall(
+      'no-cycles',
+      'two files that need each other are one concept or three.',
+      {},
+      { circular: true },
+    ),
+    wall(
+      'no-dead-files',
+      'a file that nothing imports and that is no entry point is dead: delete it.',
+      {
+        orphan: true,
+        pathNot: [
+          '\\.(test|fuzz|bench)\\.ts$',
+          '^scripts/',
+          '/main\\.ts$',
+          '\\.mjs$',
+          '\\.d\\.ts$',
+        ],
+      },
+      {},
+    ),
+    wall('no-unresolved', 'an import that resolves to nothing.', {}, { couldNotResolve: true }),
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: 'node_modules|/build/' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default'],
+    },
+  },
+};
