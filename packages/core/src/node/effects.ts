@@ -1,0 +1,119 @@
+/**
+ * What a node makes happen. The five rules of gateway/effects.ts hold here too: void, never throwing, never calling back
+ * into the core, numbers and reusable records, one implementation a process.
+ *
+ * Memory: fetched bytes land in the fill memory, one region of `fillBudgetBytes` that the core hands out in pieces by
+ * offset. The driver copies arriving bytes to where `receiveInto` says. An answer's bytes are taken from memory during the
+ * effect call, so the core may reuse the memory right after. Bytes themselves never enter the core.
+ */
+import type { Hash128, ObjectMetadata, OriginError, RangeKind, ReadFailure } from '../read.ts';
+
+/** The driver's name for one read that waits for an answer; the core only hands it back. */
+export type Asker = number;
+
+/** The node's name for one fetch from S3: slot and generation. */
+export type FetchId = number;
+
+/** A slot of the store: the driver maps it to descriptor and offset with the store's `slotOffset`. */
+export type SlotId = number;
+
+/** A GET or HEAD to the origin. Reused: encode during the call. */
+export interface FetchRequest {
+  bucket: string;
+  key: string;
+  /** HEAD when true: no bytes wanted. */
+  headOnly: boolean;
+  /** bounded: bytes=first-last. suffix: bytes=-first. none: no Range header. */
+  rangeKind: RangeKind;
+  first: number;
+  last: number;
+  /** Sent as If-Match, '' for none: '' only on first fetches. */
+  ifMatch: string;
+  /** Sent as If-None-Match, '' for none. */
+  ifNoneMatch: string;
+}
+
+/** The origin's answer to a fetch, before its bytes. Reused: copy what is kept. */
+export interface FetchHead {
+  /** 200, 206, 304, or an error's. */
+  status: number;
+  /** Raw ETag header, '' when missing. Weak ones (`W/`) count as missing. */
+  etag: string;
+  /** Bytes of the whole object (Content-Range's total, else Content-Length); -1 when unknown. */
+  size: number;
+  /** Position of the first byte of the body, and how many bytes the body has; 0 and 0 for HEAD. */
+  first: number;
+  length: number;
+  lastModified: number;
+  headerLines: Uint8Array;
+  /** status ≥ 400: the error with its body, else null. */
+  error: OriginError | null;
+}
+
+/** How a fetch ended after its head: every promised byte came, or it broke off. */
+export type FetchEnd = 'complete' | 'broken';
+
+export interface NodeEffects {
+  /** Answers a lookup, without a body. Ages in milliseconds; lifetime Infinity for immutable. */
+  answerMetadata(asker: Asker, metadata: ObjectMetadata, ageMs: number, lifetimeMs: number): void;
+  /** Answers a lookup with `length` bytes from position `bodyFirst`, out of a slot (pinned until `onSlotSent`). */
+  answerMetadataFromSlot(
+    asker: Asker,
+    metadata: ObjectMetadata,
+    ageMs: number,
+    lifetimeMs: number,
+    bodyFirst: number,
+    slot: SlotId,
+    offset: number,
+    length: number,
+  ): void;
+  /** The same out of fill memory. */
+  answerMetadataFromMemory(
+    asker: Asker,
+    metadata: ObjectMetadata,
+    ageMs: number,
+    lifetimeMs: number,
+    bodyFirst: number,
+    memory: number,
+    length: number,
+  ): void;
+
+  /** Answers a blocks read with `length` bytes at `offset` of a slot. The slot is pinned until `onSlotSent`. */
+  answerFromSlot(asker: Asker, slot: SlotId, offset: number, length: number): void;
+  /** Begins an answer of `length` bytes that come by `continueFromMemory`, all of them, or end with `abortAnswer`. */
+  beginAnswer(asker: Asker, length: number): void;
+  /** Sends bytes [memory, memory + length) of the fill memory; when they complete the answer, the asker is done. */
+  continueFromMemory(asker: Asker, memory: number, length: number): void;
+  /** An answer that had begun can't be completed. */
+  abortAnswer(asker: Asker): void;
+  /** Answers that there are no bytes, and why. */
+  answerFailure(asker: Asker, failure: ReadFailure, error: OriginError | null): void;
+
+  /** Sends a request to the origin. `onFetchHead` follows, or `onFetchFailed`; after the head `onFetchEnd`. */
+  startFetch(fetch: FetchId, request: FetchRequest): void;
+  /**
+   * Where the fetch's next bytes go: at most `length` bytes at `memory`. The driver calls `onFetchBytes` as they come. Without
+   * a place left, it reads no further (that is the back-pressure) until the next `receiveInto`.
+   */
+  receiveInto(fetch: FetchId, memory: number, length: number): void;
+  /** Bytes bypass the memory: straight to one asker whose answer has begun, at the asker's pace. `onFetchEnd` follows. */
+  receiveDirect(fetch: FetchId, asker: Asker): void;
+  /** Nobody wants it any more. No event follows for it. */
+  cancelFetch(fetch: FetchId): void;
+
+  /**
+   * Writes memory [memory, memory + length) to a slot, length rounded up to 4096 by the core. `onSlotWritten` follows.
+   */
+  writeSlot(slot: SlotId, memory: number, length: number): void;
+}
+
+/** Pure functions of the driver that need SHA-256; the simulator has its own. */
+export interface IdentityDigest {
+  /**
+   * Writes the identity of a version (first 128 bits of SHA-256 over object hash, origin identity and ETag) to `into`.
+   * The origin identity (endpoint and real bucket) is found by bucket.
+   */
+  version(bucket: string, hash: Hash128, etag: string, into: Hash128): void;
+  /** Recomputes the object hash from bucket and key and compares: a node trusts no hash before it fetches or stores. */
+  objectHashMatches(bucket: string, key: string, hash: Hash128): boolean;
+}

@@ -1,0 +1,99 @@
+/**
+ * What gateways ask nodes and what nodes answer: the only words that the two machines share.
+ *
+ * The records are plain and reusable: a driver encodes one during the call that hands it over, and nobody keeps a
+ * reference to a request or an answer past that call. `ObjectMetadata` is the exception: it is immutable and shared.
+ *
+ * Buckets, keys and ETags are binary strings: one character for each byte, so that they stay exact.
+ * No wall clock crosses the wire: ages and lifetimes are durations in milliseconds.
+ */
+
+/** 128 bits as four u32. Object hashes are SHA-256 of length-prefixed bucket and key, truncated. */
+export interface Hash128 {
+  h0: number;
+  h1: number;
+  h2: number;
+  h3: number;
+}
+
+/** One version of an object, as its origin described it. Immutable. */
+export interface ObjectMetadata {
+  /** The raw ETag header, quotes included; always strong. */
+  readonly etag: string;
+  /** Bytes of the whole object. */
+  readonly size: number;
+  /** Seconds since 1970, from Last-Modified; 0 when the origin sent none. */
+  readonly lastModified: number;
+  /**
+   * The origin's headers that describe the object, as `Name: value\r\n` lines, byte for byte. Without Content-Length,
+   * Content-Range and connection headers: those belong to one answer. Opaque to core.
+   */
+  readonly headerLines: Uint8Array;
+  /** Identity of this version, derived from object hash, origin and ETag: blocks are kept under it. */
+  readonly version: Hash128;
+}
+
+/** What a client's Range header asks for, before the size is known. */
+export type RangeKind = 'none' | 'bounded' | 'from' | 'suffix';
+
+export interface ReadRequest {
+  /** `lookup` asks the home for metadata, and for bytes along the way. `blocks` asks an owner for bytes of a version. */
+  kind: 'lookup' | 'blocks';
+  bucket: string;
+  key: string;
+  hash: Hash128;
+
+  /** lookup: metadata must have been confirmed at most this long ago; Infinity when any age within the policy will do. */
+  confirmedWithinMs: number;
+  /** lookup: an ETag that was just found to be gone, '' when none. Metadata with it doesn't count as known. */
+  failedEtag: string;
+  /** lookup: bytes of the answer's body at most; 0 asks for metadata alone. */
+  bodyLimit: number;
+  /** lookup: the client's range. bounded: first and last; from: first; suffix: `first` bytes from the end. */
+  rangeKind: RangeKind;
+
+  /** blocks: first and last byte, inclusive, within one block. lookup: the range's figures. */
+  first: number;
+  last: number;
+  /** blocks: the last byte that the reader will want in this chunk after `last`, so that one fetch can bring it all. */
+  partLast: number;
+  /** blocks: the version wanted. */
+  version: Hash128;
+  etag: string;
+  size: number;
+}
+
+/** An answer of the origin that isn't an object: relayed as it came. */
+export interface OriginError {
+  readonly status: number;
+  /** The S3 error code when known ('NoSuchKey'), else ''. */
+  readonly code: string;
+  /** Headers as `Name: value\r\n` lines without Content-Length, Transfer-Encoding and connection headers. */
+  readonly headerLines: Uint8Array;
+  /** At most 64 KiB: longer bodies are cut. */
+  readonly body: Uint8Array;
+}
+
+/**
+ * Why a read brought no bytes.
+ * changed: the version asked for is gone at the origin; ask the home anew.
+ * uncacheable: the object has no strong ETag or can't be held: pass the client's request through.
+ * busy: a pool is full; S3's SlowDown.
+ * origin: the origin answered with an error (`error` has it) or couldn't be reached (`error` is null).
+ * peer: the node couldn't be reached, or left while answering.
+ */
+export type ReadFailure = 'changed' | 'uncacheable' | 'busy' | 'origin' | 'peer';
+
+export interface ReadAnswer {
+  kind: 'metadata' | 'bytes' | 'failure';
+  /** metadata: the object, as confirmed `ageMs` ago, good for `lifetimeMs` from that confirmation (Infinity: immutable). */
+  metadata: ObjectMetadata | null;
+  /** Counted from sending the confirming request to S3 to sending this answer. */
+  ageMs: number;
+  lifetimeMs: number;
+  /** Bytes of the object that follow with this answer, and the position of the first. */
+  bodyFirst: number;
+  bodyLength: number;
+  failure: ReadFailure;
+  error: OriginError | null;
+}
