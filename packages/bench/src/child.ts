@@ -1,0 +1,52 @@
+/** Child processes of a benchmark: started pinned where `taskset` exists, watched, ended by pid. */
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { availableParallelism } from 'node:os';
+
+const hasTaskset = spawnSync('taskset', ['--version'], { stdio: 'ignore' }).status === 0;
+const canPin = hasTaskset && availableParallelism() >= 2;
+
+/** The servers share one processor and the client has the other, as a peer's figure is meaningless otherwise. */
+export const serverPrefix: readonly string[] = canPin ? ['taskset', '-c', '0'] : [];
+export const clientPrefix: readonly string[] = canPin ? ['taskset', '-c', '1'] : [];
+
+/** Starts a child; what it prints to standard error is kept and shown when it fails. */
+export function start(
+  prefix: readonly string[],
+  command: readonly string[],
+  environment: Record<string, string> = {},
+): ChildProcess & { readonly output: () => string } {
+  const [program = '', ...args] = [...prefix, ...command];
+  const child = spawn(program, args, {
+    stdio: ['pipe', 'pipe', 'pipe'],
+    env: { ...process.env, ...environment },
+  });
+  const kept: string[] = [];
+  child.stderr.on('data', (chunk: Buffer) => {
+    kept.push(chunk.toString());
+    if (kept.length > 50) kept.shift();
+  });
+  return Object.assign(child, { output: () => kept.join('') });
+}
+
+/** Ends a child and waits for it. */
+export async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  child.kill('SIGTERM');
+  await ended;
+}
+
+/** Feeds a child its input, waits for its end and gives what it printed. Throws when it fails. */
+export async function runToEnd(
+  prefix: readonly string[],
+  command: readonly string[],
+  input: string,
+): Promise<string> {
+  const child = start(prefix, command);
+  const printed: string[] = [];
+  child.stdout?.on('data', (chunk: Buffer) => printed.push(chunk.toString()));
+  child.stdin?.end(input);
+  const code = await new Promise<number | null>((resolve) => child.once('exit', resolve));
+  if (code !== 0) throw new Error(`${command.join(' ')} ended with ${String(code)}\n${child.output()}`);
+  return printed.join('');
+}

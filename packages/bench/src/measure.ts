@@ -1,0 +1,31 @@
+/** One measured run: the client's view and the servers' CPU time. */
+import { join } from 'node:path';
+import { clientPrefix, runToEnd } from './child.ts';
+import type { LoadJob, LoadResult } from './load/job.ts';
+import { totalCpuSeconds } from './process-cpu.ts';
+
+const client = join(import.meta.dirname, 'load/main.ts');
+
+export interface Measured extends LoadResult {
+  /** CPU microseconds of the servers for each request. */
+  readonly cpuUs: number;
+  readonly requestsPerSecond: number;
+  readonly bytesPerSecond: number;
+}
+
+/** Runs a job and charges the CPU time that `pids` used meanwhile to its requests. Throws on any wrong answer. */
+export async function measure(job: LoadJob, pids: readonly number[]): Promise<Measured> {
+  const before = totalCpuSeconds(pids);
+  const printed = await runToEnd(clientPrefix, [process.execPath, client], JSON.stringify(job));
+  const used = totalCpuSeconds(pids) - before;
+  const result = JSON.parse(printed) as LoadResult;
+  if (result.errors > 0) {
+    throw new Error(`${result.errors} requests failed on port ${job.port}; the first: ${result.firstError}`);
+  }
+  return {
+    ...result,
+    cpuUs: (used * 1e6) / result.requests,
+    requestsPerSecond: result.requests / result.seconds,
+    bytesPerSecond: result.bytes / result.seconds,
+  };
+}
