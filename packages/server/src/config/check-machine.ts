@@ -1,0 +1,79 @@
+/**
+ * What a configuration asks of the machine: free ports, a directory that can be written, room on its disk.
+ *
+ * Run before anything is started, so that all faults are told at once and nothing is left behind: it creates no
+ * directory and no file, and a port is tried by listening on it for a moment.
+ */
+import { accessSync, constants, existsSync, readdirSync, statSync, statfsSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { dirname, join } from 'node:path';
+import type { Address } from './address.ts';
+import { formatAddress } from './address.ts';
+import type { Listener } from './check-settings.ts';
+import { listenersOf } from './check-settings.ts';
+import type { Config } from './config.ts';
+import { roundSize } from './sizes.ts';
+
+/** Every reason why this machine can't run the configuration, in words. */
+export async function checkMachine(config: Config): Promise<string[]> {
+  const ports = await Promise.all(listenersOf(config).map(checkListener));
+  const problems = ports.filter((problem) => problem !== undefined);
+  if (config.node !== undefined) {
+    const problem = checkDataDir(config.node.dataDir, config.cache.capacityBytes);
+    if (problem !== undefined) problems.push(problem);
+  }
+  return problems;
+}
+
+async function checkListener({ path, address }: Listener): Promise<string | undefined> {
+  const code = await listenFor(address);
+  if (code === undefined) return undefined;
+  return `${path} = "${formatAddress(address)}": ${listenFaults.get(code) ?? code}`;
+}
+
+const listenFaults: ReadonlyMap<string, string> = new Map([
+  ['EADDRINUSE', 'another process listens there; stop it or choose another port'],
+  ['EADDRNOTAVAIL', "this machine doesn't have that address"],
+  ['EACCES', 'this user may not listen on that port; ports from 1024 up are free to all'],
+]);
+
+/** Listens at an address for a moment. Gives the error code when that fails. */
+export function listenFor({ host, port }: Address): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    server.listen({ host, port, exclusive: true }, () => {
+      server.close(() => resolve(undefined));
+    });
+  });
+}
+
+function checkDataDir(dataDir: string, capacityBytes: number): string | undefined {
+  const setting = `node.data_dir = "${dataDir}"`;
+  let existing = dataDir;
+  while (!existsSync(existing)) existing = dirname(existing);
+  try {
+    if (!statSync(existing).isDirectory()) {
+      return existing === dataDir
+        ? `${setting}: is no directory`
+        : `${setting}: can't be created, ${existing} is no directory`;
+    }
+    accessSync(existing, constants.W_OK | constants.X_OK);
+  } catch {
+    return existing === dataDir
+      ? `${setting}: can't be written by this user`
+      : `${setting}: can't be created, ${existing} can't be written by this user`;
+  }
+  const { bavail, bsize } = statfsSync(existing);
+  const room = bavail * bsize + (existing === dataDir ? bytesIn(dataDir) : 0);
+  if (room >= capacityBytes) return undefined;
+  return `cache.capacity_bytes = ${capacityBytes}: ${dataDir} has room for ${roundSize(room)} only`;
+}
+
+/** Disk space that the files of a directory take: what an earlier run preallocated is room for this one. */
+function bytesIn(directory: string): number {
+  return readdirSync(directory, { withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => statSync(join(directory, entry.name)).blocks * 512)
+    .reduce((sum, bytes) => sum + bytes, 0);
+}

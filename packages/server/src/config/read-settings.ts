@@ -1,0 +1,157 @@
+/**
+ * Reads parsed TOML against the settings table: types, ranges, missing and unknown keys.
+ *
+ * Every fault is collected with its exact path. Where a value is a fault its default stands in, so that the
+ * checks after this one still find what else is wrong.
+ */
+import { laterFeature } from './later.ts';
+import type { Problems } from './problems.ts';
+import type { List, Named, Node, Row, Rows, Table } from './row.ts';
+import { camel } from './row.ts';
+import { hidden } from './secret.ts';
+import type { Settings } from './settings.ts';
+import { settings } from './settings.ts';
+import { nearest } from './suggest.ts';
+
+type TomlTable = Readonly<Record<string, unknown>>;
+
+/** The settings in a parsed TOML document. Faults go to `problems`; the result counts only without any. */
+export function readSettings(document: TomlTable, problems: Problems): Settings {
+  return readRows(settings, document, '', problems) as unknown as Settings;
+}
+
+export function joinPath(parent: string, key: string): string {
+  const written = /^[A-Za-z0-9_-]+$/.test(key) ? key : JSON.stringify(key);
+  return parent === '' ? written : `${parent}.${written}`;
+}
+
+function readRows(rows: Rows, raw: TomlTable, path: string, problems: Problems): object {
+  for (const key of Object.keys(raw)) {
+    if (!Object.hasOwn(rows, key)) problems.add(unknownKey(rows, key, path));
+  }
+  const read: Record<string, unknown> = {};
+  for (const [key, node] of Object.entries(rows)) {
+    const value = Object.hasOwn(raw, key) ? raw[key] : undefined;
+    read[camel(key)] = readNode(node, value, joinPath(path, key), problems);
+  }
+  return Object.freeze(read);
+}
+
+function readNode(node: Node, raw: unknown, path: string, problems: Problems): unknown {
+  switch (node.is) {
+    case 'row':
+      return readRow(node, raw, path, problems);
+    case 'table':
+      return readTable(node, raw, path, problems);
+    case 'list':
+      return readList(node, raw, path, problems);
+    case 'named':
+      return readNamed(node, raw, path, problems);
+  }
+}
+
+function readRow(row: Row<unknown>, raw: unknown, path: string, problems: Problems): unknown {
+  if (raw === undefined) {
+    if (row.required) problems.add(`${path}: missing; must be ${row.allowed}`);
+    return row.fallback;
+  }
+  const value = row.read(raw);
+  if (value === undefined) {
+    problems.add(`${path} = ${row.secret ? hidden : shown(raw)}: must be ${row.allowed}`);
+    return row.fallback;
+  }
+  return typeof value === 'object' ? Object.freeze(value) : value;
+}
+
+function readTable(
+  node: Table<Rows, boolean>,
+  raw: unknown,
+  path: string,
+  problems: Problems,
+): unknown {
+  if (raw === undefined && node.optional) return undefined;
+  if (raw !== undefined && !isTable(raw)) {
+    problems.add(`${path}: must be a table, [${path}], not ${kindOf(raw)}`);
+    return undefined;
+  }
+  return readRows(node.rows, raw ?? {}, path, problems);
+}
+
+function readList(node: List<Rows>, raw: unknown, path: string, problems: Problems): unknown {
+  if (raw === undefined) return Object.freeze([]);
+  if (!Array.isArray(raw)) {
+    problems.add(`${path}: must be an array of tables, not ${kindOf(raw)}`);
+    return Object.freeze([]);
+  }
+  const read = raw.map((entry: unknown, at) => {
+    if (isTable(entry)) return readRows(node.rows, entry, `${path}[${at}]`, problems);
+    problems.add(`${path}[${at}]: must be a table, not ${kindOf(entry)}`);
+    return undefined;
+  });
+  return Object.freeze(read.filter((entry) => entry !== undefined));
+}
+
+function readNamed(node: Named<Rows>, raw: unknown, path: string, problems: Problems): unknown {
+  const read = new Map<string, object>();
+  if (raw === undefined) return read;
+  if (!isTable(raw)) {
+    problems.add(`${path}: must hold tables, [${path}.${node.keyName}], not ${kindOf(raw)}`);
+    return read;
+  }
+  for (const [key, entry] of Object.entries(raw)) {
+    const entryPath = joinPath(path, key);
+    if (!isTable(entry)) {
+      problems.add(`${entryPath}: must be a table, [${entryPath}], not ${kindOf(entry)}`);
+    } else if (!node.keyPattern.test(key)) {
+      problems.add(`${entryPath}: its name must be ${node.keyAllowed}`);
+    } else {
+      read.set(key, readRows(node.rows, entry, entryPath, problems));
+    }
+  }
+  return read;
+}
+
+/** The value of a misspelt key may be a secret, so this names only the key. */
+function unknownKey(rows: Rows, key: string, parent: string): string {
+  const path = joinPath(parent, key);
+  const later = laterFeature(path);
+  if (later !== undefined) return `${later} isn't supported yet by this version`;
+  const near = nearest(key, Object.keys(rows));
+  if (near !== undefined) return `${path}: unknown key; did you mean ${joinPath(parent, near)}?`;
+  const elsewhere = pathsOf(settings, '').find((known) => known.endsWith(`.${key}`));
+  if (elsewhere !== undefined) return `${path}: unknown key; did you mean ${elsewhere}?`;
+  return `${path}: unknown key; known here: ${Object.keys(rows).join(', ')}`;
+}
+
+function pathsOf(rows: Rows, parent: string): string[] {
+  return Object.entries(rows).flatMap(([key, node]) => {
+    const path = joinPath(parent, key);
+    return node.is === 'table' ? [path, ...pathsOf(node.rows, path)] : [path];
+  });
+}
+
+function isTable(raw: unknown): raw is TomlTable {
+  return typeof raw === 'object' && raw !== null && !Array.isArray(raw) && !isDate(raw);
+}
+
+function isDate(raw: object): boolean {
+  return raw instanceof Date;
+}
+
+function kindOf(raw: unknown): string {
+  if (typeof raw === 'string') return 'text';
+  if (typeof raw === 'number') return 'a number';
+  if (typeof raw === 'boolean') return 'true or false';
+  if (Array.isArray(raw)) return 'an array';
+  return isTable(raw) ? 'a table' : 'a date';
+}
+
+const shownLength = 60;
+
+/** A value as the file has it, cut short; credentials inside a URL are left out. */
+function shown(raw: unknown): string {
+  if (typeof raw === 'number') return String(raw);
+  if (typeof raw !== 'string' && typeof raw !== 'boolean') return kindOf(raw);
+  const written = JSON.stringify(raw).replace(/:\/\/[^/]*@/, `://${hidden}@`);
+  return written.length <= shownLength ? written : `${written.slice(0, shownLength)}…"`;
+}

@@ -1,0 +1,429 @@
+/**
+ * Every setting of s3-accelerator, in one table.
+ *
+ * One row is one key of the configuration file: its kind and range, its unit, its default, whether SIGHUP
+ * reloads it, whether it is a secret, and its line of documentation. The type of the configuration, its
+ * validation, docs/configuration.md and config/example.toml all come from here, so none can lag behind.
+ */
+import type { ReadRows } from './row.ts';
+import {
+  address,
+  choice,
+  endpoint,
+  flag,
+  integer,
+  list,
+  named,
+  optionalTable,
+  path,
+  secret,
+  size,
+  table,
+  text,
+} from './row.ts';
+
+const kib = 2 ** 10;
+const mib = 2 ** 20;
+const gib = 2 ** 30;
+const tib = 2 ** 40;
+const minute = 60_000;
+const day = 24 * 60 * minute;
+
+const bucketKeys = {
+  keyName: '<bucket>',
+  keyPattern: /^[A-Za-z0-9._-]{3,255}$/,
+  keyAllowed: 'a bucket name: 3 to 255 letters, digits, dots, dashes or underscores',
+};
+
+const originRows = {
+  endpoint: endpoint({
+    need: 'required',
+    example: '"https://s3.us-east-1.amazonaws.com"',
+    reloadable: true,
+    doc: 'Where the S3 API of this origin answers. Requests use path-style addresses.',
+  }),
+  region: text({
+    pattern: /^[a-z0-9-]{1,64}$/,
+    allowed: 'a region name in lower case',
+    need: 'required',
+    example: '"us-east-1"',
+    reloadable: true,
+    doc: 'The region that requests to the origin are signed for; `auto` for R2.',
+  }),
+  access_key_id: text({
+    pattern: /^[\x21-\x7e]{1,128}$/,
+    allowed: '1 to 128 printable characters without spaces',
+    need: 'required',
+    example: '"AKIA..."',
+    reloadable: true,
+    doc: "The id of the origin's credential.",
+  }),
+  secret_access_key: secret({
+    need: 'required',
+    example: '"..."',
+    reloadable: true,
+    doc: "The secret of the origin's credential.",
+  }),
+  max_connections: integer({
+    min: 1,
+    max: 65_536,
+    unit: 'connections',
+    default: 256,
+    reloadable: true,
+    doc: 'Connections kept to this origin at most; requests beyond them wait their turn.',
+  }),
+  connect_timeout_ms: integer({
+    min: 1,
+    max: 10 * minute,
+    unit: 'ms',
+    default: 3000,
+    reloadable: true,
+    doc: 'How long connecting may take, TLS included.',
+  }),
+  idle_timeout_ms: integer({
+    min: 1,
+    max: 60 * minute,
+    unit: 'ms',
+    default: 30_000,
+    reloadable: true,
+    doc: 'How long the origin may send nothing, before its answer or within it.',
+  }),
+  max_tries: integer({
+    min: 1,
+    max: 20,
+    unit: 'tries',
+    default: 4,
+    reloadable: true,
+    doc: 'How often a fetch is sent in all, when the origin is throttling, failing or resetting.',
+  }),
+} as const;
+
+const policyRows = {
+  immutable: flag({
+    default: false,
+    reloadable: true,
+    doc: 'Objects never change: metadata is never confirmed again, and `ttl_ms` has no effect.',
+  }),
+  ttl_ms: integer({
+    min: 0,
+    max: 365 * day,
+    unit: 'ms',
+    default: 5000,
+    reloadable: true,
+    doc: 'Metadata older than this is confirmed with S3 before it is used; 0 confirms every read.',
+  }),
+  admit_on_first_read: flag({
+    default: false,
+    reloadable: true,
+    doc: 'Stores a block on its first read. For buckets that are nearly always reread.',
+  }),
+} as const;
+
+const inherited = "`cache.default_policy`'s";
+
+export const settings = {
+  origin: optionalTable(
+    'The default origin: where buckets without a table of their own come from. Needed with `[node]`, unless `[origins.<bucket>]` tables name every bucket.',
+    originRows,
+  ),
+  origins: named(
+    'The origin of one bucket, in place of the default origin.',
+    { ...bucketKeys, exampleKey: 'assets' },
+    {
+      ...originRows,
+      bucket: text({
+        pattern: bucketKeys.keyPattern,
+        allowed: bucketKeys.keyAllowed,
+        need: 'optional',
+        fallbackText: 'the same name',
+        example: '"assets-production"',
+        reloadable: true,
+        doc: "The bucket's name at the origin, where it differs.",
+      }),
+    },
+  ),
+  cluster: optionalTable(
+    'The processes that belong together. A process with both `[node]` and `[gateway]` may do without: it then is a cluster of its own.',
+    {
+      secret: secret({
+        need: 'required',
+        example: '"..."',
+        doc: 'Shared by every process of the cluster, and proof that it belongs to it. Make it long and random.',
+      }),
+      nodes: list(
+        'The storage nodes. Required with `[gateway]` where the process is no node itself. Every process names every node.',
+        {
+          id: integer({
+            min: 0,
+            max: 65_535,
+            need: 'required',
+            example: '0',
+            doc: "The node's id, its own in the cluster. Placement follows the id: a node that keeps it keeps its share.",
+          }),
+          address: address({
+            need: 'required',
+            example: '"10.0.1.10:9400"',
+            doc: 'Where the node is reached.',
+          }),
+          weight: integer({
+            min: 1,
+            max: 1_000_000_000,
+            default: 1,
+            example: '3800',
+            doc: "The node's share, such as its disk's size in GB. Equal weights are cheapest.",
+          }),
+        },
+        { inline: true },
+      ),
+      tcp: table(
+        'TCP timers on links between processes of the cluster. They need Linux 6.15; an older kernel keeps its own.',
+        {
+          rto_min_us: integer({
+            min: 0,
+            max: 200_000,
+            unit: 'µs',
+            default: 5000,
+            doc: "Resend a lost packet after this long at the least; 0 leaves the kernel's 200 ms.",
+          }),
+          delack_max_us: integer({
+            min: 0,
+            max: 200_000,
+            unit: 'µs',
+            default: 5000,
+            doc: "Acknowledge within this time; 0 leaves the kernel's choice.",
+          }),
+        },
+      ),
+    },
+  ),
+  node: optionalTable('Makes the process a storage node.', {
+    id: integer({
+      min: 0,
+      max: 65_535,
+      need: 'required',
+      example: '0',
+      doc: "This node's id in `cluster.nodes`.",
+    }),
+    data_dir: path({
+      need: 'required',
+      example: '"/mnt/nvme/s3accel"',
+      doc: 'The directory for cached blocks, best on local NVMe. Created when missing. One process uses it at a time.',
+    }),
+    listen: address({
+      portZero: true,
+      need: 'optional',
+      fallbackText: "this node's address in `cluster.nodes`",
+      example: '"0.0.0.0:9400"',
+      doc: 'Where gateways and other nodes connect.',
+    }),
+    max_connections: integer({
+      min: 1,
+      max: 1_000_000,
+      unit: 'connections',
+      default: 16_384,
+      doc: 'Links from other processes at most; further ones are reset and counted.',
+    }),
+  }),
+  cache: table('What a storage node keeps. Only `[node]` processes use it.', {
+    capacity_bytes: size({
+      min: 64 * mib,
+      max: 1024 * tib,
+      default: 10 * gib,
+      doc: 'Disk space for blocks, preallocated. About 80% of the drive is a good share. A changed size keeps what fits.',
+    }),
+    fill_budget_bytes: size({
+      min: 32 * mib,
+      max: 64 * gib,
+      default: 256 * mib,
+      doc: 'Memory for bytes on their way from S3 to disk and to readers. Past it, misses stream without being stored.',
+    }),
+    metadata_entries: integer({
+      min: 1000,
+      max: 1_000_000_000,
+      unit: 'entries',
+      default: 1_000_000,
+      doc: 'Objects whose metadata a node keeps in memory at most.',
+    }),
+    doorkeeper_window_ms: integer({
+      min: 1000,
+      max: 30 * day,
+      unit: 'ms',
+      default: 60 * minute,
+      doc: 'A block is stored when its second read comes within about this time of its first.',
+    }),
+    default_policy: table('How buckets without a policy of their own are cached.', policyRows),
+    buckets: named(
+      'How one bucket is cached. What is left out comes from `[cache.default_policy]`.',
+      { ...bucketKeys, exampleKey: 'tables' },
+      {
+        immutable: flag({
+          need: 'optional',
+          fallbackText: inherited,
+          example: 'true',
+          reloadable: true,
+          doc: policyRows.immutable.doc,
+        }),
+        ttl_ms: integer({
+          min: 0,
+          max: 365 * day,
+          unit: 'ms',
+          need: 'optional',
+          fallbackText: inherited,
+          example: '60000',
+          reloadable: true,
+          doc: policyRows.ttl_ms.doc,
+        }),
+        admit_on_first_read: flag({
+          need: 'optional',
+          fallbackText: inherited,
+          example: 'true',
+          reloadable: true,
+          doc: policyRows.admit_on_first_read.doc,
+        }),
+      },
+    ),
+  }),
+  clients: list(
+    'A credential that clients sign with, and what it may do. A gateway needs at least one.',
+    {
+      access_key_id: text({
+        pattern: /^[A-Za-z0-9._+@-]{1,128}$/,
+        allowed: '1 to 128 letters, digits or any of . _ + @ -',
+        need: 'required',
+        example: '"analytics"',
+        reloadable: true,
+        doc: "The credential's id. Not a secret.",
+      }),
+      secret_access_key: secret({
+        need: 'required',
+        example: '"..."',
+        reloadable: true,
+        doc: "The credential's secret.",
+      }),
+      session_token: secret({
+        need: 'optional',
+        fallbackText: 'none',
+        example: '"..."',
+        reloadable: true,
+        doc: 'For temporary credentials: the `x-amz-security-token` that each request must carry. It never reaches the origin.',
+      }),
+      grants: list(
+        'What the credential may do. Nothing is allowed that no grant covers.',
+        {
+          bucket: text({
+            pattern: /^(\*|[A-Za-z0-9._-]{3,255})$/,
+            allowed: 'a bucket name, or "*" for all',
+            need: 'required',
+            example: '"tables"',
+            reloadable: true,
+            doc: 'A bucket, or `*` for all.',
+          }),
+          prefix: text({
+            pattern: /^[^\0]{0,1024}$/s,
+            allowed: 'text of at most 1024 characters',
+            default: '',
+            example: '"analytics/"',
+            reloadable: true,
+            doc: 'Only keys that begin with exactly this.',
+          }),
+          access: choice(['read', 'write'], {
+            need: 'required',
+            example: '"read"',
+            reloadable: true,
+            doc: '`write` includes `read`.',
+          }),
+        },
+        { inline: true },
+      ),
+    },
+    { inline: false },
+  ),
+  gateway: optionalTable('Makes the process a gateway, which S3 clients connect to.', {
+    listen: address({
+      portZero: true,
+      need: 'required',
+      example: '"127.0.0.1:9000"',
+      doc: 'Where S3 clients connect.',
+    }),
+    region: text({
+      pattern: /^[a-z0-9-]{1,64}$/,
+      allowed: 'a region name in lower case',
+      need: 'optional',
+      fallbackText: '`origin.region`, else `us-east-1`',
+      example: '"us-east-1"',
+      doc: 'The region that clients sign for. One that signs for another is told this one; `auto` is always taken.',
+    }),
+    max_connections: integer({
+      min: 1,
+      max: 1_000_000,
+      unit: 'connections',
+      default: 16_384,
+      doc: 'Connections from clients at most; further ones are reset and counted.',
+    }),
+    keep_alive_ms: integer({
+      min: 1000,
+      max: day,
+      unit: 'ms',
+      default: 75_000,
+      doc: 'How long an idle connection is kept. Longer than the idle time of a load balancer in front.',
+    }),
+    head_timeout_ms: integer({
+      min: 100,
+      max: 10 * minute,
+      unit: 'ms',
+      default: 30_000,
+      doc: "How long a request's head may take to arrive.",
+    }),
+    body_idle_ms: integer({
+      min: 100,
+      max: 60 * minute,
+      unit: 'ms',
+      default: 60_000,
+      doc: 'How long a client may send nothing within a body, or take nothing of an answer.',
+    }),
+    metadata_entries: integer({
+      min: 100,
+      max: 100_000_000,
+      unit: 'entries',
+      default: 100_000,
+      doc: 'Objects whose metadata the gateway keeps in memory at most.',
+    }),
+    read_ahead_bytes: size({
+      min: mib,
+      max: gib,
+      default: 8 * mib,
+      doc: 'How far a read asks nodes ahead of what its client has taken.',
+    }),
+    small_answer_bytes: size({
+      min: 0,
+      max: mib,
+      default: 32 * kib,
+      doc: 'Answers up to this size share multiplexed links and are copied; larger ones take a link of their own and stay in the kernel.',
+    }),
+    node_timeout_ms: integer({
+      min: 10,
+      max: 10 * minute,
+      unit: 'ms',
+      default: 10_000,
+      doc: 'How long a node may send nothing before its read goes to the next candidate.',
+    }),
+  }),
+  admin: optionalTable('Metrics and health checks over HTTP.', {
+    listen: address({
+      portZero: true,
+      need: 'required',
+      example: '"10.0.1.10:9401"',
+      doc: 'Where `/metrics`, `/healthz` and `/readyz` are served, without a password: keep it on a private address.',
+    }),
+  }),
+  log: table('The log: one JSON object a line, on standard error.', {
+    level: choice(['trace', 'debug', 'info', 'warn', 'error'], {
+      default: 'info',
+      reloadable: true,
+      doc: 'The least severe lines that are written.',
+    }),
+  }),
+} as const;
+
+/** The configuration as the file has it, with defaults filled in. */
+export type Settings = ReadRows<typeof settings>;

@@ -1,0 +1,128 @@
+/**
+ * The metrics of one process: hands out counters, asks for levels when scraped, and publishes all as Prometheus text.
+ *
+ * prom-client writes the text and brings what it knows of any Node process. Counters live in `Counter`s and are copied
+ * into it at a scrape; gauges are never pushed, they are read then.
+ */
+import type { Stat } from '@s3-accelerator/native/native.ts';
+import {
+  Registry,
+  Counter as PromCounter,
+  Gauge as PromGauge,
+  collectDefaultMetrics,
+} from 'prom-client';
+import { Counter } from './counters.ts';
+import type { CounterName, MetricName, MetricRow } from './table.ts';
+import { metricTable, reactorMetrics } from './table.ts';
+
+export type ReactorStats = Readonly<Record<keyof typeof Stat, number>>;
+
+export interface MetricDescription {
+  readonly name: string;
+  readonly kind: string;
+  readonly help: string;
+  readonly labels: readonly string[];
+}
+
+export class Metrics {
+  readonly #registry = new Registry();
+  readonly #counters = new Map<MetricName, Counter<CounterName>>();
+  /** Where figures that live elsewhere are read. */
+  readonly #sources = new Map<MetricName, (() => number)[]>();
+
+  constructor(version: string) {
+    for (const [name, row] of rows()) {
+      if (row.kind === 'counter') this.#publishCounter(name, row);
+      else this.#publishGauge(name, row);
+    }
+    const build = new PromGauge({
+      name: 's3accel_build_info',
+      help: 'Always 1; the label says which version runs.',
+      labelNames: ['version'],
+      registers: [this.#registry],
+    });
+    build.set({ version }, 1);
+    collectDefaultMetrics({ register: this.#registry });
+  }
+
+  /** The counter of that name: always the same one. */
+  counter<N extends CounterName>(name: N): Counter<N> {
+    return this.#counters.get(name) as unknown as Counter<N>;
+  }
+
+  /** Where a gauge, or a counter without labels, is read from at a scrape. What several sources say is added up. */
+  readFrom(name: MetricName, source: () => number): void {
+    const sources = this.#sources.get(name);
+    if (sources === undefined) this.#sources.set(name, [source]);
+    else sources.push(source);
+  }
+
+  /** Publishes the figures of one native reactor. `read` is called once for each figure of a scrape. */
+  readReactor(read: () => ReactorStats): void {
+    for (const [stat, name] of Object.entries(reactorMetrics)) {
+      this.readFrom(name, () => read()[stat as keyof ReactorStats]);
+    }
+  }
+
+  /** Everything as Prometheus text. */
+  scrape(): Promise<string> {
+    return this.#registry.metrics();
+  }
+
+  get contentType(): string {
+    return this.#registry.contentType;
+  }
+
+  /** Every metric as the scrape would show it, also prom-client's own, in the order of the text. */
+  async describe(): Promise<MetricDescription[]> {
+    const metrics = await this.#registry.getMetricsAsJSON();
+    // The declared type of `type` is an enum of numbers; what is there is the word.
+    return metrics.map(({ name, help, type }) => ({
+      name,
+      help,
+      kind: String(type),
+      labels: Object.keys((metricTable as Readonly<Record<string, MetricRow>>)[name]?.labels ?? {}),
+    }));
+  }
+
+  #publishCounter(name: MetricName, row: MetricRow): void {
+    const counter = new Counter(name as CounterName);
+    this.#counters.set(name, counter);
+    const level = (): number | undefined => this.#level(name);
+    new PromCounter({
+      name,
+      help: row.help,
+      labelNames: Object.keys(row.labels),
+      registers: [this.#registry],
+      collect() {
+        this.reset();
+        for (const { labels, value } of counter) this.inc(labels, value);
+        const elsewhere = level();
+        if (elsewhere !== undefined) this.inc(elsewhere);
+      },
+    });
+  }
+
+  #publishGauge(name: MetricName, row: MetricRow): void {
+    const level = (): number | undefined => this.#level(name);
+    new PromGauge({
+      name,
+      help: row.help,
+      registers: [this.#registry],
+      collect() {
+        this.reset();
+        const value = level();
+        if (value === undefined) this.remove();
+        else this.set(value);
+      },
+    });
+  }
+
+  #level(name: MetricName): number | undefined {
+    return this.#sources.get(name)?.reduce((sum, source) => sum + source(), 0);
+  }
+}
+
+function rows(): [MetricName, MetricRow][] {
+  return Object.entries(metricTable) as [MetricName, MetricRow][];
+}

@@ -1,0 +1,141 @@
+/**
+ * Every metric of s3-accelerator itself, in one table: name, kind, help, labels.
+ *
+ * docs/metrics.md is generated from it. Names read s3accel_<part>_<what>_<unit>; counters end in `_total`. What
+ * prom-client knows of any Node process (CPU, memory, loop delay, garbage collection) comes in addition.
+ */
+import type { Stat } from '@s3-accelerator/native/native.ts';
+
+/** Labels with the values known beforehand are exported from the start, as 0. `open` ones appear as they come. */
+export type Labels = Readonly<Record<string, readonly string[] | 'open'>>;
+
+export interface MetricRow {
+  readonly kind: 'counter' | 'gauge';
+  readonly help: string;
+  readonly labels: Labels;
+}
+
+function counter<const L extends Labels>(help: string, labels: L) {
+  return { kind: 'counter', help, labels } as const;
+}
+
+function gauge(help: string) {
+  return { kind: 'gauge', help, labels: {} } as const;
+}
+
+const noLabels = {} as const;
+
+/**
+ * disk: the store had it. fill: it joined a fetch that was in flight. s3: it was fetched, with this read as the first.
+ */
+const blockSources = ['disk', 'fill', 's3'] as const;
+const lookups = ['hit', 'expired', 'miss'] as const;
+
+export const metricTable = {
+  s3accel_gateway_requests_total: counter('Requests answered to clients.', {
+    operation: 'open',
+    status: 'open',
+  }),
+  s3accel_gateway_sent_bytes_total: counter('Bytes of bodies sent to clients.', noLabels),
+  s3accel_gateway_received_bytes_total: counter('Bytes of bodies received from clients.', noLabels),
+  s3accel_gateway_connections: gauge('Open connections from clients.'),
+  s3accel_gateway_metadata_lookups_total: counter(
+    'Lookups in the metadata cache of the gateway, by result.',
+    { result: lookups },
+  ),
+  s3accel_gateway_metadata_entries: gauge('Objects in the metadata cache of the gateway.'),
+  s3accel_gateway_reads_in_flight: gauge('Reads sent to nodes and not yet answered.'),
+
+  s3accel_node_block_reads_total: counter('Blocks read from the node, by where they came from.', {
+    source: blockSources,
+  }),
+  s3accel_node_block_read_bytes_total: counter(
+    'Bytes read from the node, by where they came from.',
+    { source: blockSources },
+  ),
+  s3accel_node_metadata_lookups_total: counter(
+    'Lookups of object metadata at its home, by result.',
+    { result: lookups },
+  ),
+  s3accel_node_metadata_entries: gauge('Objects whose metadata the node keeps.'),
+  s3accel_node_admissions_total: counter('Blocks stored on disk.', noLabels),
+  s3accel_node_admitted_bytes_total: counter('Bytes stored on disk.', noLabels),
+  s3accel_node_evictions_total: counter('Blocks that made room for others.', noLabels),
+  s3accel_node_blocks: gauge('Blocks on disk.'),
+  s3accel_node_stored_bytes: gauge('Bytes of the blocks on disk.'),
+  s3accel_node_capacity_bytes: gauge('Disk space for blocks.'),
+  s3accel_node_fetches_in_flight: gauge('Fetches from S3 that are under way.'),
+  s3accel_node_fill_bytes: gauge('Fill memory in use, of the fill budget.'),
+  s3accel_node_links: gauge('Open links from gateways and other nodes.'),
+
+  s3accel_s3_requests_total: counter(
+    'Requests sent to origins, by the status answered; status 0 is no answer.',
+    { operation: 'open', status: 'open' },
+  ),
+  s3accel_s3_received_bytes_total: counter('Bytes of bodies received from origins.', noLabels),
+  s3accel_s3_sent_bytes_total: counter('Bytes of bodies sent to origins.', noLabels),
+  s3accel_s3_retries_total: counter('Requests to origins that were sent again.', noLabels),
+
+  s3accel_errors_total: counter('Faults, by who caused them and their code.', {
+    source: ['client', 'peer', 'origin', 'disk'],
+    code: 'open',
+  }),
+  s3accel_limits_reached_total: counter('How often a limit was reached, by its name.', {
+    limit: 'open',
+  }),
+
+  s3accel_reactor_rounds_total: counter('Turns of receiving, deciding and sending.', noLabels),
+  s3accel_reactor_batches_total: counter('Batches of events handed to TypeScript.', noLabels),
+  s3accel_reactor_events_total: counter('Events in those batches.', noLabels),
+  s3accel_reactor_commands_total: counter('Commands that came back.', noLabels),
+  s3accel_reactor_receives_total: counter('System calls that received.', noLabels),
+  s3accel_reactor_sends_total: counter('System calls that sent from memory.', noLabels),
+  s3accel_reactor_send_files_total: counter('sendfile calls.', noLabels),
+  s3accel_reactor_splices_total: counter('splice calls.', noLabels),
+  s3accel_reactor_file_reads_total: counter('Reads of file ranges to send.', noLabels),
+  s3accel_reactor_cold_reads_total: counter(
+    'File ranges that were not in the page cache and went to a reader thread.',
+    noLabels,
+  ),
+  s3accel_reactor_would_block_total: counter('Sends that a full socket held up.', noLabels),
+  s3accel_reactor_copied_bytes_total: counter('Bytes copied to wait for a full socket.', noLabels),
+  s3accel_reactor_disk_writes_total: counter('Writes of slots.', noLabels),
+  s3accel_reactor_refused_total: counter('Connections reset for being too many.', noLabels),
+  s3accel_reactor_connections: gauge('Open connections of every kind.'),
+  s3accel_reactor_pipes: gauge('Pipes open for splice.'),
+  s3accel_reactor_queued_bytes: gauge('Bytes waiting in write queues.'),
+} as const satisfies Readonly<Record<string, MetricRow>>;
+
+export type MetricTable = typeof metricTable;
+export type MetricName = keyof MetricTable;
+export type CounterName = {
+  [N in MetricName]: MetricTable[N]['kind'] extends 'counter' ? N : never;
+}[MetricName];
+
+/** The value types of a metric's labels, in the table's order of names. */
+export type LabelValues<N extends MetricName> = {
+  readonly [
+    L in keyof MetricTable[N]['labels']
+  ]: MetricTable[N]['labels'][L] extends readonly (infer V)[] ? V : string;
+};
+
+/** The metric that publishes each figure of the native reactor; the compiler keeps them complete. */
+export const reactorMetrics: Readonly<Record<keyof typeof Stat, MetricName>> = {
+  rounds: 's3accel_reactor_rounds_total',
+  batches: 's3accel_reactor_batches_total',
+  events: 's3accel_reactor_events_total',
+  commands: 's3accel_reactor_commands_total',
+  receives: 's3accel_reactor_receives_total',
+  sends: 's3accel_reactor_sends_total',
+  sendFiles: 's3accel_reactor_send_files_total',
+  splices: 's3accel_reactor_splices_total',
+  fileReads: 's3accel_reactor_file_reads_total',
+  coldReads: 's3accel_reactor_cold_reads_total',
+  wouldBlock: 's3accel_reactor_would_block_total',
+  copiedBytes: 's3accel_reactor_copied_bytes_total',
+  diskWrites: 's3accel_reactor_disk_writes_total',
+  refused: 's3accel_reactor_refused_total',
+  connections: 's3accel_reactor_connections',
+  pipes: 's3accel_reactor_pipes',
+  queuedBytes: 's3accel_reactor_queued_bytes',
+};

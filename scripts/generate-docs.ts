@@ -1,0 +1,19 @@
+// Writes what is generated from tables in the code: docs/configuration.md, config/example.toml and docs/metrics.md.
+// `npm run docs`. A test fails when one of them has fallen behind.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { configurationPage, exampleFile } from 's3-accelerator/config/documentation.ts';
+import { metricsPage } from 's3-accelerator/metrics/documentation.ts';
+
+const root = join(import.meta.dirname, '..');
+
+function write(file: string, text: string): void {
+  const path = join(root, file);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+  console.log(`${file} written`);
+}
+
+write('docs/configuration.md', configurationPage());
+write('config/example.toml', exampleFile());
+write('docs/metrics.md', await metricsPage());
