@@ -1,0 +1,73 @@
+// The command: an S3 in memory on one port, until it is told to end.
+import { parseArgs } from 'node:util';
+import { defaultCredential, startMemoryS3 } from './memory-s3.ts';
+
+const usage = `Usage: node packages/memory-s3/src/main.ts [options]
+
+  --port N             (8080; 0 lets the kernel pick)
+  --host ADDRESS       (127.0.0.1)
+  --access-key NAME    (${defaultCredential.accessKey})
+  --secret-key SECRET  (${defaultCredential.secretKey})
+  --region NAME        (us-east-1)
+  --bucket NAME        created at the start; may be repeated
+  --delay-ms N         before the first byte of every answer (0)
+  --bandwidth N        bytes a second of each answer (no limit)
+  --error-rate P       share of requests that fail, 0 to 1 (0)
+  --short-body-rate P  share of answers cut short, 0 to 1 (0)
+  --seed N             of those two (1)
+  --quiet              no line for each request
+`;
+
+const { values } = parseArgs({
+  options: {
+    port: { type: 'string', default: '8080' },
+    host: { type: 'string', default: '127.0.0.1' },
+    'access-key': { type: 'string', default: defaultCredential.accessKey },
+    'secret-key': { type: 'string', default: defaultCredential.secretKey },
+    region: { type: 'string', default: 'us-east-1' },
+    bucket: { type: 'string', multiple: true, default: [] },
+    'delay-ms': { type: 'string', default: '0' },
+    bandwidth: { type: 'string', default: 'Infinity' },
+    'error-rate': { type: 'string', default: '0' },
+    'short-body-rate': { type: 'string', default: '0' },
+    seed: { type: 'string', default: '1' },
+    quiet: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+});
+
+if (values.help) {
+  process.stdout.write(usage);
+  process.exit(0);
+}
+
+function numeric(name: string, text: string, most: number): number {
+  const number = Number(text);
+  if (text.trim() === '' || !(number >= 0 && number <= most)) {
+    process.stderr.write(`--${name} ${text}: a number from 0 to ${most} is needed.\n`);
+    process.exit(2);
+  }
+  return number;
+}
+
+const memoryS3 = await startMemoryS3({
+  port: numeric('port', values.port, 65535),
+  host: values.host,
+  region: values.region,
+  credentials: [{ accessKey: values['access-key'], secretKey: values['secret-key'] }],
+  buckets: values.bucket,
+  delayMs: numeric('delay-ms', values['delay-ms'], 600_000),
+  bandwidthBytesPerSecond: Math.max(1, numeric('bandwidth', values.bandwidth, Infinity)),
+  errorRate: numeric('error-rate', values['error-rate'], 1),
+  shortBodyRate: numeric('short-body-rate', values['short-body-rate'], 1),
+  seed: numeric('seed', values.seed, 0xffffffff),
+  ...(values.quiet ? {} : { onRequest: (line: string) => process.stdout.write(`${line}\n`) }),
+});
+process.stdout.write(`S3 in memory at ${memoryS3.endpoint}, region ${values.region}\n`);
+process.stdout.write(`credentials: ${values['access-key']} ${values['secret-key']}\n`);
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    void memoryS3.close().then(() => process.exit(0));
+  });
+}

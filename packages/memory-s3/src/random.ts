@@ -1,0 +1,12 @@
+// A small seeded generator (mulberry32): injected faults and synthetic bytes repeat from run to run.
+
+/** Numbers in [0, 1) that depend on the seed alone. */
+export function seededRandom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+  };
+}
