@@ -71,7 +71,8 @@ class Lane implements ExchangeHost {
   }
 
   start(request: OriginRequest, listener: OriginListener): OriginExchange {
-    const exchange = new OriginExchange(this, request, listener);
+    const refused = this.#exchanges.size >= this.limits.requests;
+    const exchange = new OriginExchange(this, request, listener, refused);
     this.#exchanges.add(exchange);
     this.#sweep ??= setInterval(() => this.#checkTimeouts(), sweepMs).unref();
     return exchange;
@@ -79,10 +80,6 @@ class Lane implements ExchangeHost {
 
   dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
     this.#pool.dispatch(options, handler);
-  }
-
-  isFull(): boolean {
-    return this.#exchanges.size > this.limits.requests;
   }
 
   over(exchange: OriginExchange): void {

@@ -50,8 +50,6 @@ export interface ExchangeHost {
   readonly base: string;
   readonly counters: OriginCounters;
   readonly limits: OriginLimits;
-  /** More requests are in flight than may be. */
-  isFull(): boolean;
   dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void;
   over(exchange: OriginExchange): void;
 }
@@ -76,7 +74,13 @@ export class OriginExchange {
   #bodySent = 0;
   #movedAt: number;
 
-  constructor(host: ExchangeHost, request: OriginRequest, listener: OriginListener) {
+  /** `refused`: too many requests are in flight already, this one only says so. */
+  constructor(
+    host: ExchangeHost,
+    request: OriginRequest,
+    listener: OriginListener,
+    refused: boolean,
+  ) {
     this.#host = host;
     this.#request = request;
     this.#listener = listener;
@@ -84,7 +88,10 @@ export class OriginExchange {
     this.#body = streams ? new RequestBody(() => this.#drained()) : null;
     this.#movedAt = performance.now();
     host.counters.inFlight++;
-    queueMicrotask(() => this.#begin());
+    queueMicrotask(() => {
+      if (refused) this.#refuse();
+      else this.#send();
+    });
   }
 
   /** Copies bytes of the request's body. False: wait for `onDrain`. */
@@ -150,12 +157,7 @@ export class OriginExchange {
     }
   }
 
-  #begin(): void {
-    if (this.#stage === 'over') return;
-    if (!this.#host.isFull()) {
-      this.#send();
-      return;
-    }
+  #refuse(): void {
     this.#host.counters.limitReached++;
     this.#fail(originFailure('busy', `too many requests wait for ${this.#host.base}`));
   }
