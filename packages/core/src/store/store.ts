@@ -1,0 +1,347 @@
+/**
+ * Which blocks this node holds and where: the only door to the store. Pure bookkeeping: bytes and files are the driver's.
+ *
+ * A block's way in is `reserve` (takes a slot, evicting what it must; nobody finds it yet), then the driver writes the bytes, then
+ * `publish` (found from now on) or `cancel`. Readers `find`, `touch` and `pin` a slot, and `unpin` it when their bytes have
+ * gone out. `remove` and eviction take a block out of the index at once; its slot is free again after the last unpin.
+ *
+ * Invariants
+ *  1. A slot that is reserved, published or pinned is never handed out again, and no two such slots overlap in the file.
+ *  2. `find` gives only published blocks of exactly the version and index asked for; all 128 + 24 bits are compared.
+ *  3. At most one slot is published for a block.
+ *  4. Slots lie within the capacity.
+ *
+ * Memory a block, at 1 MiB blocks: record 48, extent 6, index 5.0, ghost 2.1, doorkeeper 2 × 1.0: 63.1 bytes all told. Smaller
+ * blocks share extents, and index, ghosts and doorkeeper grow with their number (store.bench.ts prints the figure).
+ */
+import { assert } from '../base/assert.ts';
+import type { Hash128, U64 } from '../base/hash.ts';
+import { BlockIndex } from './block-index.ts';
+import { BlockKey } from './block-key.ts';
+import { Doorkeeper } from './doorkeeper.ts';
+import { GhostQueue } from './ghost-queue.ts';
+import { DISOWNED, MAIN, S3Fifo, SMALL } from './s3-fifo.ts';
+import { SizeClasses } from './size-classes.ts';
+import { SlotAllocator } from './slot-allocator.ts';
+import {
+  FREE,
+  LEAVING,
+  MAX_BLOCK_INDEX,
+  NIL,
+  PUBLISHED,
+  RESERVED,
+  SlotRecords,
+  type SlotId,
+} from './slot-records.ts';
+
+export type { SlotId } from './slot-records.ts';
+
+/** What `find` and `reserve` say when there is no slot. */
+export const NO_SLOT = -1;
+
+/** Victims of one reservation before it empties the extent that the last of them left. */
+const MAX_VICTIMS = 8;
+/** Bytes of free slots in other classes, as a share of the capacity, past which it empties an extent at once. */
+const SLACK_SHARE = 1 / 64;
+
+export interface StoreOptions {
+  /** Bytes of the slab; whole extents of one largest slot are used. */
+  readonly capacityBytes: number;
+  /** Bytes of the largest block, 1 MiB at most. */
+  readonly blockBytes: number;
+  /** Random bits that only this process knows. */
+  readonly seed: Readonly<U64>;
+  /** Share of the bytes that new blocks have until they were read; 0.1 by default. */
+  readonly smallShare?: number;
+  /** How long the doorkeeper remembers a block's first read, in milliseconds; ten minutes by default. */
+  readonly doorkeeperWindowMs?: number;
+}
+
+/** Plain numbers for metrics. Totals since the start unless they are said to be present figures. */
+export interface StoreCounters {
+  /** Published blocks and their bytes, at present. */
+  blocks: number;
+  blockBytes: number;
+  /** Slots reserved and not yet published or cancelled, at present. */
+  reserved: number;
+  /** Slots with at least one pin, at present. */
+  pinned: number;
+  /** Blocks that left to make room; those among them that only stood in an emptied extent. */
+  evictions: number;
+  emptied: number;
+  /** Blocks published that had been evicted not long ago. */
+  ghostHits: number;
+  /** Reservations refused because everything was pinned or reserved. */
+  refused: number;
+  /** Published blocks dropped because the block had been published meanwhile. */
+  duplicates: number;
+}
+
+export class Store {
+  /** Bytes that slots can lie in: the slab file's size. */
+  readonly capacityBytes: number;
+  readonly blockBytes: number;
+  /** Read only, for everybody else. */
+  readonly counters: Readonly<StoreCounters>;
+  readonly #counters: StoreCounters;
+  readonly #records = new SlotRecords();
+  readonly #allocator: SlotAllocator;
+  readonly #index: BlockIndex;
+  readonly #queues: S3Fifo;
+  readonly #doorkeeper: Doorkeeper;
+  readonly #key: BlockKey;
+  readonly #version: Hash128 = { h0: 0, h1: 0, h2: 0, h3: 0 };
+  readonly #slackBytes: number;
+  #ghosts: GhostQueue;
+
+  constructor(options: StoreOptions) {
+    const { capacityBytes, blockBytes, seed } = options;
+    const classes = new SizeClasses(blockBytes);
+    this.#allocator = new SlotAllocator(this.#records, classes, capacityBytes);
+    const extents = this.#allocator.extentCount;
+    this.capacityBytes = extents * classes.extentBytes;
+    this.blockBytes = blockBytes;
+    this.#slackBytes = this.capacityBytes * SLACK_SHARE;
+    this.#key = new BlockKey(seed);
+    this.#index = new BlockIndex(this.#records, extents);
+    this.#queues = new S3Fifo(this.#records, options.smallShare ?? 0.1);
+    this.#ghosts = new GhostQueue(extents);
+    this.#doorkeeper = new Doorkeeper(extents, options.doorkeeperWindowMs ?? 600_000);
+    this.#counters = {
+      blocks: 0,
+      blockBytes: 0,
+      reserved: 0,
+      pinned: 0,
+      evictions: 0,
+      emptied: 0,
+      ghostHits: 0,
+      refused: 0,
+      duplicates: 0,
+    };
+    this.counters = this.#counters;
+  }
+
+  /** The slot of a published block, or `NO_SLOT`. Allocates nothing. */
+  find(version: Readonly<Hash128>, block: number): SlotId {
+    this.#key.set(version, block);
+    const slot = this.#index.find(this.#key, version, block);
+    return slot === NIL ? NO_SLOT : slot;
+  }
+
+  /** Counts a read of a block, for eviction to see. */
+  touch(slot: SlotId): void {
+    this.#records.countRead(slot);
+  }
+
+  /** Bytes of the block in a slot. */
+  length(slot: SlotId): number {
+    return this.#records.length(slot);
+  }
+
+  /** Where the slot begins in the slab file, in bytes: a multiple of 4096. */
+  fileOffset(slot: SlotId): number {
+    return this.#allocator.fileOffset(slot);
+  }
+
+  /** Bytes that may be written from the slot's offset on: the length rounded up to 4096, or more. */
+  slotBytes(slot: SlotId): number {
+    return this.#allocator.classes.slotBytes[this.#allocator.classOf(slot)]!;
+  }
+
+  /**
+   * Takes a slot for `bytes` of a block (1 to `blockBytes`), evicting what it must. Nobody finds it before `publish`. Several
+   * slots may be reserved for one block. `NO_SLOT` when what could make room is pinned or reserved.
+   */
+  reserve(
+    version: Readonly<Hash128>,
+    block: number,
+    placementHi: number,
+    placementLo: number,
+    bytes: number,
+  ): SlotId {
+    assert(bytes >= 1 && bytes <= this.blockBytes, 'store: block length out of range');
+    assert(block >= 0 && block <= MAX_BLOCK_INDEX, 'store: block index out of range');
+    const sizeClass = this.#allocator.classes.classOf(bytes);
+    let slot = this.#allocator.take(sizeClass);
+    if (slot === NIL) slot = this.#makeRoom(sizeClass);
+    if (slot === NIL) {
+      this.#counters.refused++;
+      return NO_SLOT;
+    }
+    this.#records.assign(slot, version, block, placementHi, placementLo, bytes);
+    this.#counters.reserved++;
+    return slot;
+  }
+
+  /**
+   * The reserved slot's bytes are in the file: from now on `find` gives it. When the block was published meanwhile, that
+   * one stays, this slot is given up, and the answer is false.
+   */
+  publish(slot: SlotId): boolean {
+    assert(this.#records.state(slot) === RESERVED, 'store: published a slot that is not reserved');
+    this.#counters.reserved--;
+    this.#setKeyAndVersion(slot);
+    const block = this.#records.block(slot);
+    if (this.#index.find(this.#key, this.#version, block) !== NIL) {
+      this.#counters.duplicates++;
+      this.#vacate(slot);
+      return false;
+    }
+    const isGhost = this.#ghosts.take(this.#key);
+    if (isGhost) this.#counters.ghostHits++;
+    this.#records.setState(slot, PUBLISHED);
+    this.#queues.add(slot, isGhost ? MAIN : SMALL);
+    this.#index.add(this.#key, slot);
+    this.#counters.blocks++;
+    this.#counters.blockBytes += this.#records.length(slot);
+    if (this.#records.count > 2 * this.#ghosts.capacity) this.#rememberMore();
+    return true;
+  }
+
+  /** The reserved slot isn't wanted, or its write failed: gives it up. */
+  cancel(slot: SlotId): void {
+    assert(this.#records.state(slot) === RESERVED, 'store: cancelled a slot that is not reserved');
+    this.#counters.reserved--;
+    this.#vacate(slot);
+  }
+
+  /** Keeps the slot's bytes as they are until `unpin`, even if the block leaves the index. Pins add up. */
+  pin(slot: SlotId): void {
+    assert(this.#records.state(slot) !== FREE, 'store: pinned a free slot');
+    if (this.#records.pins(slot) === 0) this.#counters.pinned++;
+    this.#records.addPin(slot);
+  }
+
+  /** Ends one pin. */
+  unpin(slot: SlotId): void {
+    this.#records.removePin(slot);
+    if (this.#records.pins(slot) > 0) return;
+    this.#counters.pinned--;
+    if (this.#records.state(slot) === LEAVING) this.#allocator.release(slot);
+  }
+
+  /** Takes a block out, for an invalidation or a purge; false when it isn't there. It isn't remembered. */
+  remove(version: Readonly<Hash128>, block: number): boolean {
+    this.#key.set(version, block);
+    const slot = this.#index.find(this.#key, version, block);
+    if (slot === NIL) return false;
+    this.#queues.remove(slot);
+    this.#unpublish(slot);
+    return true;
+  }
+
+  /** True if the block was read within the doorkeeper's window; marks it as read at `now` (milliseconds). */
+  admits(hash: Readonly<Hash128>, block: number, now: number): boolean {
+    this.#key.set(hash, block);
+    return this.#doorkeeper.seen(this.#key, now);
+  }
+
+  /**
+   * After a ring change: looks at up to `limit` slots from number `from` on (0 to begin) and lets blocks go first that `owns` denies,
+   * and no longer go first that it affirms. Returns where to go on, 0 when all were seen.
+   */
+  recheckOwnership(
+    from: number,
+    limit: number,
+    owns: (placementHi: number, placementLo: number) => boolean,
+  ): number {
+    const records = this.#records;
+    const end = Math.min(Math.max(1, from) + limit, records.end);
+    for (let slot = Math.max(1, from); slot < end; slot++) {
+      if (records.state(slot) !== PUBLISHED) continue;
+      const isOwned = owns(records.placementHi(slot), records.placementLo(slot));
+      const isDisowned = records.queue(slot) === DISOWNED;
+      if (isOwned !== isDisowned) continue;
+      this.#queues.remove(slot);
+      this.#queues.add(slot, isOwned ? MAIN : DISOWNED);
+    }
+    return end === records.end ? 0 : end;
+  }
+
+  /** Memory that the store takes, in bytes: records, extents, index, ghosts and doorkeeper. */
+  get memoryBytes(): number {
+    return (
+      this.#records.bytes +
+      this.#allocator.bytes +
+      this.#index.bytes +
+      this.#ghosts.bytes +
+      this.#doorkeeper.bytes
+    );
+  }
+
+  /** Evicts until the class has a slot; NIL when nothing more can leave. */
+  #makeRoom(sizeClass: number): SlotId {
+    for (let victims = 1; ; victims++) {
+      const victim = this.#queues.victim();
+      if (victim === NIL) return NIL;
+      const extent = this.#records.extent(victim);
+      this.#evict(victim);
+      let slot = this.#allocator.take(sizeClass);
+      if (slot !== NIL) return slot;
+      // Victims of other classes left slots that this one can't use.
+      const isEnough = victims >= MAX_VICTIMS || this.#allocator.freeSlotBytes > this.#slackBytes;
+      if (isEnough && this.#emptyExtent(extent)) slot = this.#allocator.take(sizeClass);
+      if (slot !== NIL) return slot;
+    }
+  }
+
+  /** Evicts all blocks of an extent, so that any class can have it; false when a slot in it can't go. */
+  #emptyExtent(extent: number): boolean {
+    const records = this.#records;
+    const first = this.#allocator.firstOf(extent);
+    for (let slot = first; slot !== NIL; slot = records.nextInExtent(slot)) {
+      const state = records.state(slot);
+      if (state === FREE) continue;
+      if (state !== PUBLISHED || records.pins(slot) > 0) return false;
+    }
+    let slot = first;
+    while (slot !== NIL) {
+      const next = records.nextInExtent(slot);
+      if (records.state(slot) === PUBLISHED) {
+        this.#evict(slot);
+        this.#counters.emptied++;
+      }
+      slot = next;
+    }
+    return true;
+  }
+
+  /** Takes a block out to make room. Main's victims had their chance; all others are remembered. */
+  #evict(slot: SlotId): void {
+    const queue = this.#records.queue(slot);
+    const isRemembered = queue === SMALL || (queue === MAIN && this.#records.reads(slot) > 0);
+    this.#queues.remove(slot);
+    this.#unpublish(slot);
+    if (isRemembered) this.#ghosts.add(this.#key);
+    this.#counters.evictions++;
+  }
+
+  /** Takes a block out of the index and gives its slot up. Leaves the key at that block. */
+  #unpublish(slot: SlotId): void {
+    this.#key.setFromSlot(this.#records, slot);
+    this.#index.remove(this.#key, slot);
+    this.#counters.blocks--;
+    this.#counters.blockBytes -= this.#records.length(slot);
+    this.#vacate(slot);
+  }
+
+  /** Frees a slot that isn't in the index, now or after its last pin. */
+  #vacate(slot: SlotId): void {
+    if (this.#records.pins(slot) > 0) this.#records.setState(slot, LEAVING);
+    else this.#allocator.release(slot);
+  }
+
+  /** There are far more blocks than 1 MiB blocks would be: makes ghosts and doorkeeper fit, forgetting the ghosts. */
+  #rememberMore(): void {
+    this.#ghosts = new GhostQueue(this.#records.count);
+    this.#doorkeeper.widen(this.#records.count);
+  }
+
+  #setKeyAndVersion(slot: SlotId): void {
+    this.#key.setFromSlot(this.#records, slot);
+    this.#version.h0 = this.#records.versionWord(slot, 0);
+    this.#version.h1 = this.#records.versionWord(slot, 1);
+    this.#version.h2 = this.#records.versionWord(slot, 2);
+    this.#version.h3 = this.#records.versionWord(slot, 3);
+  }
+}
