@@ -7,9 +7,10 @@
  */
 import type { Logger } from 'pino';
 import { destination, pino, stdTimeFunctions } from 'pino';
+import type { Config } from './config/config.ts';
 
 export type Log = Logger;
-export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error';
+export type LogLevel = Config['log']['level'] | 'silent';
 
 const neverLogged = [
   'authorization',

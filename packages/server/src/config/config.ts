@@ -14,6 +14,7 @@ import { readSettings } from './read-settings.ts';
 import type { Settings } from './settings.ts';
 
 export type OriginConfig = NonNullable<Settings['origin']>;
+/** An origin, with the bucket's name there where that differs. */
 export type BucketOriginConfig = OriginConfig & { readonly bucket: string | undefined };
 export type ClusterConfig = NonNullable<Settings['cluster']>;
 export type ClientConfig = Settings['clients'][number];
@@ -66,10 +67,10 @@ export function loadConfig(file: string): LoadedConfig {
 export function readConfig(text: string, file: string): LoadedConfig {
   const problems = new Problems();
   const settings = readSettings(parseToml(text, file), problems);
-  // What one setting asks of another can only be judged where each is good by itself.
-  if (problems.problems.length === 0) checkSettings(settings, problems);
+  checkSettings(settings, problems);
   if (problems.problems.length > 0) throw new ConfigError(file, problems.problems);
-  return { config: complete(settings), warnings: problems.warnings };
+  // Without problems nothing required is missing.
+  return { config: complete(settings as Settings), warnings: problems.warnings };
 }
 
 /** The parser's own message quotes the line, which may hold a secret: only its first line is kept. */

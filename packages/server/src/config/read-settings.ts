@@ -1,13 +1,15 @@
 /**
  * Reads parsed TOML against the settings table: types, ranges, missing and unknown keys.
  *
- * Every fault is collected with its exact path. Where a value is a fault its default stands in, so that the
+ * Every fault is collected with its exact path. Where a value is a fault its default stands in, or nothing, so that the
  * checks after this one still find what else is wrong.
  */
 import { laterFeature } from './later.ts';
-import type { Problems } from './problems.ts';
+import type { Address } from './address.ts';
+import { Problems } from './problems.ts';
 import type { List, Named, Node, Row, Rows, Table } from './row.ts';
 import { camel } from './row.ts';
+import type { Secret } from './secret.ts';
 import { hidden } from './secret.ts';
 import type { Settings } from './settings.ts';
 import { settings } from './settings.ts';
@@ -15,9 +17,18 @@ import { nearest } from './suggest.ts';
 
 type TomlTable = Readonly<Record<string, unknown>>;
 
-/** The settings in a parsed TOML document. Faults go to `problems`; the result counts only without any. */
-export function readSettings(document: TomlTable, problems: Problems): Settings {
-  return readRows(settings, document, '', problems) as unknown as Settings;
+/** Settings of which any may be missing, because it was a fault. */
+export type Unsure<T> = T extends string | number | boolean | Secret | Address | undefined
+  ? T | undefined
+  : T extends ReadonlyMap<string, infer V>
+    ? ReadonlyMap<string, Unsure<V>>
+    : T extends readonly (infer E)[]
+      ? readonly Unsure<E>[] | undefined
+      : { readonly [K in keyof T]: Unsure<T[K]> };
+
+/** The settings in a parsed TOML document. Faults go to `problems`: without any, all that is required is there. */
+export function readSettings(document: TomlTable, problems: Problems): Unsure<Settings> {
+  return readRows(settings, document, '', problems) as unknown as Unsure<Settings>;
 }
 
 export function joinPath(parent: string, key: string): string {
@@ -72,7 +83,8 @@ function readTable(
   if (raw === undefined && node.optional) return undefined;
   if (raw !== undefined && !isTable(raw)) {
     problems.add(`${path}: must be a table, [${path}], not ${kindOf(raw)}`);
-    return undefined;
+    // That it was meant to be there is known; what it lacks isn't worth telling.
+    return readRows(node.rows, {}, path, new Problems());
   }
   return readRows(node.rows, raw ?? {}, path, problems);
 }
@@ -81,14 +93,14 @@ function readList(node: List<Rows>, raw: unknown, path: string, problems: Proble
   if (raw === undefined) return Object.freeze([]);
   if (!Array.isArray(raw)) {
     problems.add(`${path}: must be an array of tables, not ${kindOf(raw)}`);
-    return Object.freeze([]);
+    return undefined;
   }
   const read = raw.map((entry: unknown, at) => {
     if (isTable(entry)) return readRows(node.rows, entry, `${path}[${at}]`, problems);
     problems.add(`${path}[${at}]: must be a table, not ${kindOf(entry)}`);
     return undefined;
   });
-  return Object.freeze(read.filter((entry) => entry !== undefined));
+  return read.includes(undefined) ? undefined : Object.freeze(read);
 }
 
 function readNamed(node: Named<Rows>, raw: unknown, path: string, problems: Problems): unknown {
@@ -152,6 +164,6 @@ const shownLength = 60;
 function shown(raw: unknown): string {
   if (typeof raw === 'number') return String(raw);
   if (typeof raw !== 'string' && typeof raw !== 'boolean') return kindOf(raw);
-  const written = JSON.stringify(raw).replace(/:\/\/[^/]*@/, `://${hidden}@`);
+  const written = JSON.stringify(raw).replace(/:\/\/.*@/, `://${hidden}@`);
   return written.length <= shownLength ? written : `${written.slice(0, shownLength)}…"`;
 }

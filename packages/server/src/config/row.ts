@@ -11,7 +11,7 @@ import { formatAddress, parseAddress } from './address.ts';
 import { Secret } from './secret.ts';
 import { formatSize, parseSize } from './sizes.ts';
 
-export type Unit = '' | 'bytes' | 'ms' | 'µs' | 'connections' | 'entries' | 'tries';
+export type Unit = '' | 'bytes' | 'ms' | 'µs' | 'connections' | 'requests' | 'reads' | 'entries';
 
 /** One setting. `V` is the type of its value, with undefined when the setting is optional. */
 export interface Row<V> {
@@ -219,17 +219,17 @@ export function address<const P extends Presence<Address>>(
   });
 }
 
-/** An http or https URL of a server: no path, no query, no credentials. Reads as its origin, without a slash. */
+/** An http or https URL to find a server at, with a path at most. Reads as written, without a slash at its end. */
 export function endpoint<const P extends Presence<string>>(
   words: Words & P,
 ): Row<Value<string, P>> {
   return row<string, P>(words, {
-    allowed: 'an http or https URL without path, query or credentials',
+    allowed: 'an http or https URL without credentials, query or fragment',
     read: (raw) => {
       const url = typeof raw === 'string' ? URL.parse(raw) : null;
       if (url === null || !['http:', 'https:'].includes(url.protocol)) return undefined;
-      const bare = url.pathname === '/' && url.search === '' && url.hash === '';
-      return bare && url.username === '' && url.password === '' ? url.origin : undefined;
+      const extra = url.username + url.password + url.search + url.hash;
+      return extra === '' ? (url.origin + url.pathname).replace(/\/+$/, '') : undefined;
     },
     write: quote,
   });

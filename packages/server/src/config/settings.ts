@@ -29,6 +29,59 @@ const tib = 2 ** 40;
 const minute = 60_000;
 const day = 24 * 60 * minute;
 
+/** Limits towards one server, in the words of the origin client. */
+const originLimitRows = {
+  connections: integer({
+    min: 1,
+    max: 65_536,
+    unit: 'connections',
+    default: 128,
+    doc: 'Connections to one origin at most; further requests wait for one.',
+  }),
+  requests: integer({
+    min: 1,
+    max: 1_000_000,
+    unit: 'requests',
+    default: 4096,
+    doc: 'Requests to one origin at most, in flight and waiting; further ones are answered `SlowDown`.',
+  }),
+  connect_timeout_ms: integer({
+    min: 1,
+    max: 10 * minute,
+    unit: 'ms',
+    default: 10_000,
+    doc: 'How long a request waits for a connection, TLS included.',
+  }),
+  first_byte_timeout_ms: integer({
+    min: 1,
+    max: 60 * minute,
+    unit: 'ms',
+    default: 30_000,
+    doc: 'How long a fetch waits for the first byte of its answer.',
+  }),
+  forward_first_byte_timeout_ms: integer({
+    min: 1,
+    max: 60 * minute,
+    unit: 'ms',
+    default: 5 * minute,
+    doc: 'The same for requests passed through: completing a big multipart upload takes origins minutes.',
+  }),
+  idle_timeout_ms: integer({
+    min: 1,
+    max: 60 * minute,
+    unit: 'ms',
+    default: 30_000,
+    doc: 'How long no byte may move within a body.',
+  }),
+  keep_alive_ms: integer({
+    min: 0,
+    max: day,
+    unit: 'ms',
+    default: 10_000,
+    doc: 'How long an unused connection is kept, unless the origin asks for less.',
+  }),
+} as const;
+
 const bucketKeys = {
   keyName: '<bucket>',
   keyPattern: /^[A-Za-z0-9._-]{3,255}$/,
@@ -40,7 +93,7 @@ const originRows = {
     need: 'required',
     example: '"https://s3.us-east-1.amazonaws.com"',
     reloadable: true,
-    doc: 'Where the S3 API of this origin answers. Requests use path-style addresses.',
+    doc: 'Where the S3 API of this origin answers; a path is kept. Requests use path-style addresses.',
   }),
   region: text({
     pattern: /^[a-z0-9-]{1,64}$/,
@@ -64,37 +117,17 @@ const originRows = {
     reloadable: true,
     doc: "The secret of the origin's credential.",
   }),
-  max_connections: integer({
-    min: 1,
-    max: 65_536,
-    unit: 'connections',
-    default: 256,
+  session_token: secret({
+    need: 'optional',
+    fallbackText: 'none',
+    example: '"..."',
     reloadable: true,
-    doc: 'Connections kept to this origin at most; requests beyond them wait their turn.',
+    doc: 'The session token that belongs to a temporary credential.',
   }),
-  connect_timeout_ms: integer({
-    min: 1,
-    max: 10 * minute,
-    unit: 'ms',
-    default: 3000,
+  checksum_trailers: flag({
+    default: true,
     reloadable: true,
-    doc: 'How long connecting may take, TLS included.',
-  }),
-  idle_timeout_ms: integer({
-    min: 1,
-    max: 60 * minute,
-    unit: 'ms',
-    default: 30_000,
-    reloadable: true,
-    doc: 'How long the origin may send nothing, before its answer or within it.',
-  }),
-  max_tries: integer({
-    min: 1,
-    max: 20,
-    unit: 'tries',
-    default: 4,
-    reloadable: true,
-    doc: 'How often a fetch is sent in all, when the origin is throttling, failing or resetting.',
+    doc: 'Whether the origin takes checksums in trailers of uploads. Without, they are sent as headers.',
   }),
 } as const;
 
@@ -223,6 +256,7 @@ export const settings = {
       default: 16_384,
       doc: 'Links from other processes at most; further ones are reset and counted.',
     }),
+    origin_limits: table("Limits of the node's traffic with origins.", originLimitRows),
   }),
   cache: table('What a storage node keeps. Only `[node]` processes use it.', {
     capacity_bytes: size({
@@ -381,18 +415,32 @@ export const settings = {
       default: 60_000,
       doc: 'How long a client may send nothing within a body, or take nothing of an answer.',
     }),
+    max_reads: integer({
+      min: 1,
+      max: 1_000_000,
+      unit: 'reads',
+      default: 4096,
+      doc: 'Client reads under way at most; further ones are answered `SlowDown`.',
+    }),
     metadata_entries: integer({
       min: 100,
       max: 100_000_000,
       unit: 'entries',
-      default: 100_000,
+      default: 200_000,
       doc: 'Objects whose metadata the gateway keeps in memory at most.',
     }),
-    read_ahead_bytes: size({
+    metadata_bytes: size({
       min: mib,
-      max: gib,
-      default: 8 * mib,
-      doc: 'How far a read asks nodes ahead of what its client has taken.',
+      max: 64 * gib,
+      default: 128 * mib,
+      doc: "Memory for those objects' headers at most.",
+    }),
+    metadata_ttl_ms: integer({
+      min: 0,
+      max: 60 * minute,
+      unit: 'ms',
+      default: 1000,
+      doc: "How long the gateway uses metadata without asking the object's home again, never beyond the bucket's own `ttl_ms`. Immutable buckets don't expire.",
     }),
     small_answer_bytes: size({
       min: 0,
@@ -400,12 +448,12 @@ export const settings = {
       default: 32 * kib,
       doc: 'Answers up to this size share multiplexed links and are copied; larger ones take a link of their own and stay in the kernel.',
     }),
-    node_timeout_ms: integer({
+    read_timeout_ms: integer({
       min: 10,
       max: 10 * minute,
       unit: 'ms',
-      default: 10_000,
-      doc: 'How long a node may send nothing before its read goes to the next candidate.',
+      default: 30_000,
+      doc: "A node that hasn't answered a read by then is treated as gone.",
     }),
   }),
   admin: optionalTable('Metrics and health checks over HTTP.', {
