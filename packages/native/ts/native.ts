@@ -3,8 +3,9 @@
  *
  * The addon is a batched socket reactor. It owns an epoll descriptor that libuv polls; on a wake-up it
  * accepts and receives into the shared input arena, writes a batch of events into a typed array and calls
- * TypeScript once. TypeScript appends commands to another typed array and returns how many there are; the
- * addon executes them, coalescing writes for each connection, and finishes on EPOLLOUT whatever would block.
+ * TypeScript once. TypeScript appends commands to another typed array and counts them in that array's first
+ * word; the addon executes them, coalescing writes for each connection, and finishes on EPOLLOUT whatever
+ * would block.
  * Payload bytes of hits never enter JavaScript. C++ decides nothing: every choice (copy or sendfile, splice or
  * copy, which descriptor, which deadline) is an argument.
  *
@@ -18,7 +19,11 @@ import { createRequire } from 'node:module';
 /** Int32 words an event takes: type, connection, a, b, c, d. */
 export const eventStride = 6;
 
-/** Int32 words a command takes; unused ones are ignored. */
+/**
+ * Int32 words a command takes; unused ones are ignored. The array's first row is no command: its first word counts
+ * the rows behind it. It is shared rather than returned, so that commands from microtasks that run between the return
+ * of a batch and its execution are part of it. The addon sets it to 0 when it executes.
+ */
 export const commandStride = 10;
 
 /**
@@ -29,13 +34,17 @@ export const commandStride = 10;
  * | connected | the one that was connecting | errno, 0 when it worked | | | |
  * | received | it | offset in the input arena | length | | |
  * | ended | it: its peer sent FIN; it can still be written to | | | | |
- * | closed | it: the id is dead after this event | CloseReason | errno | | |
+ * | closed | it: the id is dead after this event; every connection ends with one | CloseReason | errno | | |
  * | relayed | the source, free again | token | RelayStatus | bytes that did not come, low | high |
  * | sent | the connection written to | token | errno: 0, every byte before it was taken by the kernel | | |
  * | disk | 0 | token | errno | bytes transferred | |
  *
+ * A connection that could not be made gives `connected` with the errno and then `closed`.
+ *
  * Every token handed in with a command comes back exactly once, also when the connection dies first (then with
- * errno ECANCELED or the error), so nothing that waits for one can leak.
+ * errno ECANCELED or the error), so nothing that waits for one can leak. It comes before `closed`, except for
+ * commands that were appended in the very batch that delivers `closed` or later. When the reactor itself is closed
+ * nothing comes back any more.
  */
 export const EventType = {
   accepted: 1,
@@ -49,11 +58,13 @@ export const EventType = {
 } as const;
 
 export const CloseReason = {
+  /** The `close` command was carried out: everything was sent, or the connection was reset as asked. */
+  asked: 0,
   /** A reset, or an error of a system call: errno is in `b`. */
   error: 1,
   /** The connection's deadline passed without a byte moving in either direction. */
   idle: 2,
-  /** A file range could not be read after its head had been sent: the answer was cut short. */
+  /** A file range could not be read after a part of its answer had been sent: the answer was cut short. */
   file: 3,
 } as const;
 
@@ -73,11 +84,16 @@ export const RelayStatus = {
  * | sendFile | head offset (output arena), head length, descriptor, file offset low, high, length, token, flags |
  * | relay | target (0 discards), length low, high, token, flags |
  * | retain | offset, length in the input arena: put before the next received bytes |
- * | mark | token, flags: a `sent` event once everything queued so far was taken |
+ * | mark | token, flags: a `sent` event once everything queued so far was taken (not what stepped aside) |
  * | pause / resume | stop or go on receiving (back-pressure on uploads) |
  * | shutdown | half-close after everything queued was sent |
- * | close | flags: 0 after everything queued was sent, 1 at once with a reset |
+ * | close | flags: 0 after everything queued was sent (what the peer still sends is dropped), 1 at once with a reset |
  * | deadline | milliseconds without progress after which the connection is closed; 0 never |
+ *
+ * A relay counts bytes that arrive after those already delivered in `received`: the caller passes those on itself.
+ * It has its place in the target's queue from the moment of the command on. Its source is never held up by a target
+ * that isn't reading as long as it is at most 1 MiB long; a longer one waits for the target. After `targetGone` the
+ * source receives nothing until TypeScript has seen that: relay the missing bytes to 0, or close it.
  *
  * A token of 0 asks for no event.
  */
@@ -105,7 +121,11 @@ export const Arena = {
 } as const;
 
 export const CommandFlag = {
-  /** sendFile: read the bytes and send head and body with one call, instead of sendfile. relay: recv and send. */
+  /**
+   * sendFile: read the bytes and send head and body with one call, instead of sendfile. A range that can't be read, or
+   * ends early (EIO), gives `sent` with the errno and not a byte of the answer; past the first 256 KiB of a longer
+   * range the connection is closed with `file` instead. relay: recv and send.
+   */
   copy: 1,
   /**
    * sendFile with copy: a range that isn't in the page cache steps aside: later commands on this connection go
@@ -166,8 +186,12 @@ export interface NativeReactor {
   connect(host: string, port: number): number;
   /** Numeric address and port of the peer, '' when the connection is gone. */
   peerAddress(connection: number): string;
-  /** Executes `count` commands outside of a batch. */
-  submit(count: number): void;
+  /**
+   * Executes the commands now: outside of a batch, or inside one when the command buffer or the output arena is full.
+   * A command that no correct caller can write (out of bounds, unknown) throws and names itself; in a batch it is
+   * raised as an uncaught exception.
+   */
+  submit(): void;
   /** TCP_RTO_MIN_US (45) and TCP_DELACK_MAX_US (46), 0 leaves one alone. Returns errno. */
   setTcpTimers(connection: number, rtoMinUs: number, delackMaxUs: number): number;
   /** SO_SNDBUF and SO_RCVBUF in bytes, 0 leaves one alone. Returns errno. */
@@ -177,9 +201,21 @@ export interface NativeReactor {
    * On a writer thread: writes `length` bytes of the fill memory to a descriptor that was opened with O_DIRECT; offset,
    * length and memory must be multiples of 4096. A `disk` event with the token follows.
    */
-  writeFile(descriptor: number, fileOffset: number, start: number, length: number, token: number): void;
-  /** On a reader thread: reads into the fill memory. A `disk` event with the token follows. */
-  readFile(descriptor: number, fileOffset: number, start: number, length: number, token: number): void;
+  writeFile(
+    descriptor: number,
+    fileOffset: number,
+    start: number,
+    length: number,
+    token: number,
+  ): void;
+  /** On a reader thread: reads into the fill memory. A `disk` event with the token follows; EIO when the file is short. */
+  readFile(
+    descriptor: number,
+    fileOffset: number,
+    start: number,
+    length: number,
+    token: number,
+  ): void;
   /** On a writer thread: fdatasync. A `disk` event with the token follows. */
   syncFile(descriptor: number, token: number): void;
   stats(into: Float64Array): void;
@@ -211,7 +247,7 @@ export interface NativeDigester {
 
 export interface NativeAddon {
   createReactor(
-    onBatch: (eventCount: number) => number,
+    onBatch: (eventCount: number) => void,
     input: Uint8Array,
     output: Uint8Array,
     events: Int32Array,
@@ -226,6 +262,8 @@ export interface NativeAddon {
   preallocate(descriptor: number, bytes: number): number;
   /** flock(LOCK_EX | LOCK_NB): refuses a second process on one data directory. Returns errno. */
   lockFile(descriptor: number): number;
+  /** posix_fadvise(DONTNEED): asks the kernel to drop a range (length 0: to the end) from the page cache. Returns errno. */
+  adviseCold(descriptor: number, offset: number, length: number): number;
   /**
    * Sends a file's pages over loopback with sendfile (and once more through a pipe with splice), overwrites them with
    * O_DIRECT while the receiver hasn't read, and says whether the receiver still got the old bytes: 1 yes, 0 no, or
@@ -238,4 +276,7 @@ export interface NativeAddon {
 
 const require = createRequire(import.meta.url);
 
-export const native = require('../build/Release/native.node') as NativeAddon;
+/** Another build of the addon, such as the one with sanitizers. */
+const chosen = process.env['S3_ACCELERATOR_ADDON'];
+
+export const native = require(chosen ?? '../build/Release/native.node') as NativeAddon;
