@@ -111,6 +111,7 @@ export class Fetcher {
       target,
       headers,
       bodyLength: null,
+      idempotent: true,
       retryStatuses,
       firstByteTimeoutMs: origin.limits.firstByteTimeoutMs,
     };

@@ -27,6 +27,7 @@ function request(origin: Origin, changes: Partial<OriginRequest> = {}): OriginRe
     target: '/b/k',
     headers: ['host', origin.host],
     bodyLength: null,
+    idempotent: (changes.method ?? 'GET') === 'GET',
     retryStatuses: new Set([500, 503]),
     firstByteTimeoutMs: 5000,
     ...changes,
@@ -206,6 +207,15 @@ test('never repeats a request whose body was consumed', async (t) => {
   exchange.end();
   await recorder.over;
   assert.equal(recorder.failure?.code, 'reset');
+  assert.equal(raw.requests.length, 1);
+});
+
+test('never repeats a request that is not idempotent', async (t) => {
+  const { raw, client, origin } = await start(t, ({ socket }) => socket.resetAndDestroy());
+  const recorder = new Recorder();
+  client.request(origin, request(origin, { method: 'POST', target: '/b/k?uploads' }), recorder);
+  await recorder.over;
+  assert.equal(recorder.failureCode, 'reset');
   assert.equal(raw.requests.length, 1);
 });
 

@@ -2,12 +2,12 @@
  * One request to an origin and its answer, over undici's dispatch interface.
  *
  * It adds what undici leaves open: back-pressure that holds (undici may deliver while paused), bounded retries with jitter for
- * requests without a body, and timeouts that say who was waited for. The listener is called from the event loop only, never
+ * idempotent requests, and timeouts that say who was waited for. The listener is called from the event loop only, never
  * out of a call to this object, and after `abort` not at all.
  *
  *   waiting ──connected──▶ sending ──head──▶ answering ──▶ over
  *      ▲                      │
- *      └────────retry─────────┘        (before the head has been handed on, without a request body)
+ *      └────────retry─────────┘        (idempotent, before the head has been handed on)
  */
 import type { Dispatcher } from 'undici';
 import { failureFrom, originFailure } from './origin-failure.ts';
@@ -37,6 +37,8 @@ export interface OriginRequest {
   readonly headers: string[];
   /** Exact; null for none. */
   readonly bodyLength: number | null;
+  /** It may be sent again before any of its answer was used; only without a body. */
+  readonly idempotent: boolean;
   /** Statuses that are tried again when tries are left; empty when answers are relayed as they come. */
   readonly retryStatuses: ReadonlySet<number>;
   /** How long the first byte of the answer may take once the request is sent. */
@@ -185,9 +187,8 @@ export class OriginExchange {
   }
 
   #canRetry(): boolean {
-    return (
-      this.#stage !== 'answering' && this.#body === null && this.#tries < this.#host.limits.tries
-    );
+    const { idempotent } = this.#request;
+    return idempotent && this.#stage !== 'answering' && this.#tries < this.#host.limits.tries;
   }
 
   #retryLater(): void {

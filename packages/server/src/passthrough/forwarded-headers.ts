@@ -1,0 +1,62 @@
+/**
+ * Which of a client's headers travel on to the origin, and which of the origin's back to the client.
+ *
+ * Everything does, byte for byte and in its order, but what belongs to one connection, and the client's own credentials: the
+ * request is signed anew.
+ */
+
+/** Lower-case names of headers that belong to one connection. */
+const hopByHop = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** Made anew for the origin: its host, its signature, its length. */
+const madeAnew = new Set([
+  'host',
+  'authorization',
+  'date',
+  'x-amz-date',
+  'x-amz-security-token',
+  'x-amz-content-sha256',
+  'content-length',
+  // undici has no use for it, and the client has its answer from this gateway.
+  'expect',
+]);
+
+/** The client's headers for the origin, as name, value, … */
+export function headersForOrigin(headers: readonly string[]): string[] {
+  return without(headers, (name) => hopByHop.has(name) || madeAnew.has(name));
+}
+
+/** The origin's headers for the client; its framing is the client connection's own. */
+export function headersForClient(headers: readonly string[]): string[] {
+  return without(headers, (name) => hopByHop.has(name) || name === 'content-length');
+}
+
+/** Leaves out headers by lower-case name, and those that a Connection header names. */
+function without(headers: readonly string[], isLeftOut: (name: string) => boolean): string[] {
+  const named = connectionOptions(headers);
+  const kept: string[] = [];
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i]!.toLowerCase();
+    if (!isLeftOut(name) && !named.has(name)) kept.push(headers[i]!, headers[i + 1]!);
+  }
+  return kept;
+}
+
+function connectionOptions(headers: readonly string[]): Set<string> {
+  const options = new Set<string>();
+  for (let i = 0; i < headers.length; i += 2) {
+    if (headers[i]!.toLowerCase() !== 'connection') continue;
+    for (const option of headers[i + 1]!.split(',')) options.add(option.trim().toLowerCase());
+  }
+  return options;
+}
