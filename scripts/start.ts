@@ -6,7 +6,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Address } from 's3-accelerator/config/address.ts';
 import { formatAddress } from 's3-accelerator/config/address.ts';
@@ -20,26 +20,21 @@ const readyWithinMs = 60_000;
 const stopWithinMs = 30_000;
 
 interface Part {
-  readonly name: string;
   readonly child: ChildProcess;
   /** Settles when the process has ended, with how. */
   readonly ended: Promise<string>;
 }
 
 const parts: Part[] = [];
-let stopping = false;
 
 const [given, ...more] = process.argv.slice(2);
 if (more.length > 0 || given?.startsWith('-') === true) {
   console.error('Usage: npm start [-- CONFIG.toml]');
   process.exit(2);
 }
-// npm runs scripts in the project's folder: a path is meant from where npm was called.
-const file =
-  given === undefined
-    ? join('config', 'local.toml')
-    : resolve(process.env['INIT_CWD'] ?? '.', given);
-process.chdir(root);
+// npm runs scripts in the project's folder: a path of the caller's is meant from where npm was called.
+process.chdir(given === undefined ? root : (process.env['INIT_CWD'] ?? '.'));
+const file = given ?? join('config', 'local.toml');
 
 const asked = new Promise<'asked'>((settle) => {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => settle('asked'));
@@ -50,11 +45,11 @@ const s3 = given === undefined ? originAddress(config) : undefined;
 await refuseTakenPorts(config, s3);
 if (s3 !== undefined) {
   const flags = ['--host', s3.host, '--port', String(s3.port), '--quiet'];
-  run('embedded S3', [join('packages', 'memory-s3', 'src', 'main.ts'), ...flags]);
+  run('embedded S3', [join(root, 'packages', 'memory-s3', 'src', 'main.ts'), ...flags]);
   const url = `http://${formatAddress(s3)}/`;
   await until('the embedded S3 to answer', async () => (await statusOf(url)) !== undefined);
 }
-run('accelerator', [join('packages', 'server', 'bin', 's3-accelerator.mjs'), file]);
+run('accelerator', [join(root, 'packages', 'server', 'bin', 's3-accelerator.mjs'), file]);
 if (config.admin !== undefined) {
   const ready = `http://${formatAddress(config.admin.listen)}/readyz`;
   await until('the accelerator to be ready', async () => (await statusOf(ready)) === 200);
@@ -117,7 +112,7 @@ function run(name: string, args: readonly string[]): void {
       settle(`The ${name} ended by itself (${signal ?? `exit code ${String(code)}`}).`),
     );
   });
-  parts.push({ name, child, ended });
+  parts.push({ child, ended });
 }
 
 /** Asks again and again until the answer is yes; gives up when a child ends, somebody stops us, or time runs out. */
@@ -161,26 +156,33 @@ function tell({ gateway, admin, clients }: Config, s3At: Address | undefined): v
   // Only the demonstration's credentials are shown: those of a real configuration stay where they are.
   if (s3At !== undefined && gateway !== undefined && client !== undefined) {
     const url = `http://${formatAddress(gateway.listen)}`;
-    const secret = client.secretAccessKey.reveal();
-    const aws = `aws --endpoint-url ${url}`;
-    const curl = `curl --user ${client.accessKeyId}:${secret} --aws-sigv4 aws:amz:${gateway.region}:s3`;
+    const { accessKeyId, secretAccessKey } = client;
+    const secret = secretAccessKey.reveal();
     lines.push(
       '',
       'With the AWS CLI:',
       '',
-      `  export AWS_ACCESS_KEY_ID=${client.accessKeyId} AWS_SECRET_ACCESS_KEY=${secret} AWS_REGION=${gateway.region}`,
-      `  ${aws} s3 mb s3://demo && ${aws} s3 cp package.json s3://demo/package.json`,
-      `  ${aws} s3 cp s3://demo/package.json -    # three times: from S3, stored, a hit`,
+      `  export AWS_ACCESS_KEY_ID=${accessKeyId} AWS_SECRET_ACCESS_KEY=${secret} AWS_REGION=${gateway.region}`,
+      `  aws --endpoint-url ${url} s3 mb s3://demo`,
+      `  aws --endpoint-url ${url} s3 cp README.md s3://demo/README.md`,
+      `  aws --endpoint-url ${url} s3 cp s3://demo/README.md -   # three times: from S3, stored, a hit`,
       '',
-      'or with curl:',
+      'With curl:',
       '',
-      `  ${curl} -X PUT ${url}/demo`,
-      `  ${curl} -T package.json ${url}/demo/package.json`,
-      `  ${curl} ${url}/demo/package.json    # three times: from S3, stored, a hit`,
+      // Older versions of curl sign no hash of the body unless they are told to.
+      `  s3() { curl --user ${accessKeyId}:${secret} --aws-sigv4 aws:amz:${gateway.region}:s3 -H x-amz-content-sha256:UNSIGNED-PAYLOAD "$@"; }`,
+      `  s3 -X PUT ${url}/demo`,
+      `  s3 -T README.md ${url}/demo/README.md`,
+      `  s3 ${url}/demo/README.md   # three times: from S3, stored, a hit`,
     );
     if (admin !== undefined) {
       const metrics = `http://${formatAddress(admin.listen)}/metrics`;
-      lines.push('', `  curl -s ${metrics} | grep s3accel_node_block_reads_total`);
+      lines.push(
+        '',
+        'Hits and misses:',
+        '',
+        `  curl -s ${metrics} | grep s3accel_node_block_reads_total`,
+      );
     }
   }
   console.log(`${lines.join('\n')}\n`);
@@ -188,15 +190,12 @@ function tell({ gateway, admin, clients }: Config, s3At: Address | undefined): v
 
 /** Ends what was started, last first, and this script with it. */
 async function stop(code: number): Promise<never> {
-  if (!stopping) {
-    stopping = true;
-    for (const { child, ended } of parts.toReversed()) {
-      if (child.exitCode !== null || child.signalCode !== null) continue;
-      child.kill('SIGTERM');
-      const killer = setTimeout(() => child.kill('SIGKILL'), stopWithinMs);
-      await ended;
-      clearTimeout(killer);
-    }
+  for (const { child, ended } of parts.toReversed()) {
+    if (child.exitCode !== null || child.signalCode !== null) continue;
+    child.kill('SIGTERM');
+    const killer = setTimeout(() => child.kill('SIGKILL'), stopWithinMs);
+    await ended;
+    clearTimeout(killer);
   }
   process.exit(code);
 }
