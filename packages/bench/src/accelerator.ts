@@ -90,7 +90,10 @@ nodes = [{ id = 0, address = "127.0.0.1:${node}" }]
   const configs =
     options.processes === 1
       ? [cluster + nodePart + gatewayTable + clientTable + adminTable(admin)]
-      : [cluster + nodePart + adminTable(admin), cluster + gatewayTable + clientTable + adminTable(gatewayAdmin)];
+      : [
+          cluster + nodePart + adminTable(admin),
+          cluster + gatewayTable + clientTable + adminTable(gatewayAdmin),
+        ];
   const children = [];
   for (const [index, config] of configs.entries()) {
     const file = join(directory, `accelerator-${index}.toml`);
@@ -110,11 +113,16 @@ nodes = [{ id = 0, address = "127.0.0.1:${node}" }]
   };
 }
 
-async function untilReady(port: number, child: ChildProcess & { output: () => string }): Promise<void> {
+async function untilReady(
+  port: number,
+  child: ChildProcess & { output: () => string },
+): Promise<void> {
   for (let attempt = 0; attempt < 400; attempt++) {
     if (child.exitCode !== null) throw new Error(`the accelerator ended:\n${child.output()}`);
     try {
-      const answer = await fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(1000) });
+      const answer = await fetch(`http://127.0.0.1:${port}/readyz`, {
+        signal: AbortSignal.timeout(1000),
+      });
       await answer.arrayBuffer();
       if (answer.ok) return;
     } catch {

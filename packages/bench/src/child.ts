@@ -47,6 +47,7 @@ export async function runToEnd(
   child.stdout?.on('data', (chunk: Buffer) => printed.push(chunk.toString()));
   child.stdin?.end(input);
   const code = await new Promise<number | null>((resolve) => child.once('exit', resolve));
-  if (code !== 0) throw new Error(`${command.join(' ')} ended with ${String(code)}\n${child.output()}`);
+  if (code !== 0)
+    throw new Error(`${command.join(' ')} ended with ${String(code)}\n${child.output()}`);
   return printed.join('');
 }

@@ -84,7 +84,8 @@ const nginx = nginxVersion();
 if (nginx === null) progress.say('nginx is not installed: absolute figures alone decide');
 const results: FigureResult[] = [];
 try {
-  if (hitFigures.some(wanted)) results.push(...(await measureHits(scratch, scale, wanted, progress)));
+  if (hitFigures.some(wanted))
+    results.push(...(await measureHits(scratch, scale, wanted, progress)));
   if (wanted('P7')) results.push(...(await measureMisses(scratch, scale, progress)));
 } finally {
   rmSync(scratch, { recursive: true, force: true });

@@ -20,7 +20,9 @@ export async function measure(job: LoadJob, pids: readonly number[]): Promise<Me
   const used = totalCpuSeconds(pids) - before;
   const result = JSON.parse(printed) as LoadResult;
   if (result.errors > 0) {
-    throw new Error(`${result.errors} requests failed on port ${job.port}; the first: ${result.firstError}`);
+    throw new Error(
+      `${result.errors} requests failed on port ${job.port}; the first: ${result.firstError}`,
+    );
   }
   return {
     ...result,

@@ -21,7 +21,11 @@ export const hitFigures = ['P1', 'P2', 'P3', 'P5'] as const;
 interface Stage {
   readonly scale: Scale;
   readonly progress: Progress;
-  readonly nginx: { readonly running: RunningNginx; readonly relay: number; readonly cache: number } | null;
+  readonly nginx: {
+    readonly running: RunningNginx;
+    readonly relay: number;
+    readonly cache: number;
+  } | null;
 }
 
 function job(port: number, spread: Spread, bodyBytes: number, requests: number): LoadJob {
@@ -35,7 +39,11 @@ const ranges = (scale: Scale): Spread => ({
   objectBytes: largeBytes,
 });
 
-const objects = (scale: Scale): Spread => ({ kind: 'objects', prefix: 'small-', count: scale.objects });
+const objects = (scale: Scale): Spread => ({
+  kind: 'objects',
+  prefix: 'small-',
+  count: scale.objects,
+});
 
 /** Reads everything that a figure will read once, so that what follows are hits. */
 async function prime(port: number, spread: Spread): Promise<void> {
@@ -44,7 +52,10 @@ async function prime(port: number, spread: Spread): Promise<void> {
     await measure({ ...whole, connections: 1, sequential: true }, []);
     return;
   }
-  await measure({ ...job(port, spread, smallBytes, spread.count), connections: 32, sequential: true }, []);
+  await measure(
+    { ...job(port, spread, smallBytes, spread.count), connections: 32, sequential: true },
+    [],
+  );
 }
 
 async function alternate(
@@ -186,7 +197,11 @@ export async function measureHits(
           smallBytes,
           launch: serverPrefix,
         });
-  const stage: Stage = { scale, progress, nginx: running === null ? null : { running, relay, cache } };
+  const stage: Stage = {
+    scale,
+    progress,
+    nginx: running === null ? null : { running, relay, cache },
+  };
   const accelerator = (processes: 1 | 2): Promise<Accelerator> =>
     startAccelerator({
       directory: join(directory, `accelerator-${processes}`),

@@ -12,7 +12,13 @@ const smallBytes = 64 << 10;
 const coldBytes = 256 << 20;
 const delayMs = 20;
 
-function missJob(port: number, prefix: string, count: number, bodyBytes: number, connections: number): LoadJob {
+function missJob(
+  port: number,
+  prefix: string,
+  count: number,
+  bodyBytes: number,
+  connections: number,
+): LoadJob {
   const spread = { kind: 'objects', prefix, count } as const;
   const base = { port, spread, bodyBytes, connections, bucket: 'cold', seed: 1, ...credentials };
   return { ...base, requests: count, sequential: true };
@@ -66,8 +72,14 @@ export async function measureMisses(
   progress: Progress,
 ): Promise<FigureResult[]> {
   const count = Math.min(scale.objects, 10_000);
-  const small = Array.from({ length: scale.rounds }, (_, round) => `cold/s${round}-:${count}:${smallBytes}`);
-  const large = Array.from({ length: scale.rounds }, (_, round) => `cold/l${round}-:16:${coldBytes}`);
+  const small = Array.from(
+    { length: scale.rounds },
+    (_, round) => `cold/s${round}-:${count}:${smallBytes}`,
+  );
+  const large = Array.from(
+    { length: scale.rounds },
+    (_, round) => `cold/l${round}-:16:${coldBytes}`,
+  );
   const results: FigureResult[] = [];
 
   const slow = await startOrigin(delayMs, small);
@@ -90,7 +102,8 @@ export async function measureMisses(
     const title = `64 KiB misses, an origin that answers after ${delayMs} ms, 64 connections`;
     results.push(throughput({ id: 'P7a', title, target: '≥ 0.95 × directly' }, measured, 0.95));
     const added = measured.through.map(
-      (round, index) => round.firstByteMs.p50 - (measured.direct[index]?.firstByteMs.p50 ?? Number.NaN),
+      (round, index) =>
+        round.firstByteMs.p50 - (measured.direct[index]?.firstByteMs.p50 ?? Number.NaN),
     );
     results.push({
       id: 'P7b',

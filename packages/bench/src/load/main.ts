@@ -20,7 +20,10 @@ function target(job: LoadJob, spread: Spread, index: number): { path: string; ra
   const key = spread.keys[Math.floor(index / rangesPerKey) % spread.keys.length] ?? '';
   const first = (index % rangesPerKey) * job.bodyBytes;
   const whole = job.bodyBytes === spread.objectBytes;
-  return { path: `/${job.bucket}/${key}`, range: whole ? '' : `bytes=${first}-${first + job.bodyBytes - 1}` };
+  return {
+    path: `/${job.bucket}/${key}`,
+    range: whole ? '' : `bytes=${first}-${first + job.bodyBytes - 1}`,
+  };
 }
 
 function distinctTargets(job: LoadJob): number {
@@ -71,7 +74,7 @@ function run(job: LoadJob): Promise<LoadResult> {
     const reactor = new Reactor({ inputBytes: 32 << 20, receiveBytes: 256 << 10 });
     const end = (): void => {
       const seconds = (performance.now() - started) / 1000;
-      reactor.close();
+      reactor.stop();
       const sorted = samples.subarray(0, sampled).sort();
       resolve({
         requests: answered,

@@ -115,11 +115,14 @@ export async function startNginx(options: {
   const stop = async (): Promise<void> => {
     for (const child of started) child.kill('SIGTERM');
     await Promise.all(
-      started.map((child) => (child.exitCode === null ? new Promise((done) => child.once('exit', done)) : null)),
+      started.map((child) =>
+        child.exitCode === null ? new Promise((done) => child.once('exit', done)) : null,
+      ),
     );
   };
   for (const port of [ports.origin, ports.cache, ports.relay]) await untilAnswers(port);
-  if (origin === undefined || cache === undefined || relay === undefined) throw new Error('unreachable');
+  if (origin === undefined || cache === undefined || relay === undefined)
+    throw new Error('unreachable');
   return { relay, cache, stop };
 }
 

@@ -1,0 +1,280 @@
+/**
+ * Runs the node's core over a slab, an S3 client and whoever asks.
+ *
+ * Askers come from two sides: the gateway in this process and links from others. The core sees one number for each: even ones are
+ * the gateway's, odd ones a link's. An effect acts at once, since none of what it calls comes back into the core; outcomes
+ * arrive later as events, from the reactor (disk, sent) or the S3 client.
+ */
+import type {
+  Asker,
+  FetchEnd,
+  FetchHead,
+  FetchId,
+  FetchRequest,
+  IdentityDigest,
+  NodeEffects,
+  SlotId,
+} from '@s3-accelerator/core/node/effects.ts';
+import { Node } from '@s3-accelerator/core/node/node.ts';
+import type { NodeLimits } from '@s3-accelerator/core/node/limits.ts';
+import type { PolicyOf } from '@s3-accelerator/core/node/policy.ts';
+import type { Layout } from '@s3-accelerator/core/layout.ts';
+import type {
+  Hash128,
+  ObjectMetadata,
+  OriginError,
+  ReadFailure,
+  ReadRequest,
+} from '@s3-accelerator/core/read.ts';
+import type { Ring } from '@s3-accelerator/core/ring.ts';
+import type { Store } from '@s3-accelerator/core/store/store.ts';
+import type { Reactor } from '@s3-accelerator/native/reactor.ts';
+import type { Slab } from '../disk/slab.ts';
+import type { FaultLog } from '../log.ts';
+import type { FetchEvents, Fetcher } from '../origin/fetcher.ts';
+import type { Confirmation, NodeAnswers } from './answers.ts';
+import { FillPlaces } from './fill-places.ts';
+
+export interface NodeDriverOptions {
+  readonly reactor: Reactor;
+  readonly slab: Slab;
+  readonly store: Store;
+  /** Memory whose address is a multiple of 4096; registered with the reactor. */
+  readonly fillMemory: Uint8Array;
+  readonly nodeId: number;
+  readonly ring: Ring;
+  readonly layout: Layout;
+  readonly limits: NodeLimits;
+  readonly policyOf: PolicyOf;
+  readonly digest: IdentityDigest;
+  readonly seed: number;
+  /** Milliseconds from a monotonic clock. */
+  readonly now: () => number;
+  readonly faultLog: FaultLog;
+}
+
+const nowhere: NodeAnswers = {
+  answerMetadata: () => undefined,
+  answerMetadataFromFile: () => undefined,
+  answerMetadataFromBytes: () => undefined,
+  answerFromFile: () => undefined,
+  beginAnswer: () => undefined,
+  continueAnswer: () => undefined,
+  abortAnswer: () => undefined,
+  answerFailure: () => undefined,
+};
+
+const noMetadata: ObjectMetadata = {
+  etag: '',
+  size: 0,
+  lastModified: 0,
+  headerLines: new Uint8Array(0),
+  version: { h0: 0, h1: 0, h2: 0, h3: 0 },
+};
+
+/** The core's name for a read of this process's gateway. */
+export const localAsker = (id: number): Asker => id * 2;
+/** The core's name for a read that came over a link. */
+export const linkAsker = (id: number): Asker => id * 2 + 1;
+
+export class NodeDriver implements NodeEffects, FetchEvents {
+  readonly node: Node;
+  /** Set by the composition: answers to the gateway of this process, and over links. */
+  localAnswers: NodeAnswers = nowhere;
+  linkAnswers: NodeAnswers = nowhere;
+  /** Set by the composition: what carries out fetches. */
+  fetcher: Fetcher | null = null;
+  readonly #options: NodeDriverOptions;
+  readonly #places = new FillPlaces();
+  readonly #confirmation: Confirmation = { metadata: noMetadata, ageMs: 0, lifetimeMs: 0 };
+
+  constructor(options: NodeDriverOptions) {
+    this.#options = options;
+    options.reactor.registerFillMemory(options.fillMemory);
+    options.reactor.diskOwner = this;
+    const { store, nodeId, ring, layout, limits, policyOf, digest, seed } = options;
+    this.node = new Node({
+      effects: this,
+      store,
+      nodeId,
+      ring,
+      layout,
+      limits,
+      policyOf,
+      digest,
+      seed,
+    });
+  }
+
+  // Events for the core.
+
+  onRead(asker: Asker, request: ReadRequest): void {
+    this.node.onRead(this.#options.now(), asker, request);
+  }
+
+  onReadCancelled(asker: Asker): void {
+    this.node.onReadCancelled(this.#options.now(), asker);
+  }
+
+  /** The bytes of a slot that an answer was made of went out, or their connection died. */
+  onSlotSent(slot: SlotId): void {
+    this.node.onSlotSent(this.#options.now(), slot);
+  }
+
+  /** A slot's bytes couldn't be read: the block is dropped, so that the next read fetches it. */
+  onSlotUnreadable(slot: SlotId, errno: number): void {
+    this.#options.faultLog.error('disk-read', 'a stored block could not be read: it is dropped', {
+      errno,
+    });
+    this.node.onSlotUnreadable(this.#options.now(), slot);
+  }
+
+  onWrite(hash: Hash128, phase: 'started' | 'finished'): void {
+    this.node.onWrite(this.#options.now(), hash, phase);
+  }
+
+  onDisk(slot: SlotId, errno: number): void {
+    if (errno !== 0)
+      this.#options.faultLog.error('disk-write', 'a block could not be stored', { errno });
+    this.node.onSlotWritten(this.#options.now(), slot, errno);
+    this.#options.reactor.schedule();
+  }
+
+  onHead(fetch: FetchId, head: FetchHead): void {
+    this.node.onFetchHead(this.#options.now(), fetch, head);
+    this.#options.reactor.schedule();
+  }
+
+  onBytes(fetch: FetchId, bytes: Uint8Array): number {
+    const { fillMemory, now, reactor } = this.#options;
+    let taken = 0;
+    while (taken < bytes.length) {
+      const place = this.#places.get(fetch);
+      if (place === null) break;
+      if (place.direct >= 0) {
+        const rest = bytes.subarray(taken);
+        this.#answersOf(place.direct).continueAnswer(place.direct >>> 1, rest);
+        taken = bytes.length;
+        break;
+      }
+      const length = Math.min(bytes.length - taken, place.room);
+      if (length === 0) break;
+      fillMemory.set(bytes.subarray(taken, taken + length), place.memory);
+      place.memory += length;
+      place.room -= length;
+      taken += length;
+      this.node.onFetchBytes(now(), fetch, length);
+    }
+    reactor.schedule();
+    return taken;
+  }
+
+  onEnd(fetch: FetchId, end: FetchEnd): void {
+    this.#places.forget(fetch);
+    this.node.onFetchEnd(this.#options.now(), fetch, end);
+    this.#options.reactor.schedule();
+  }
+
+  onFailed(fetch: FetchId, error: OriginError | null): void {
+    this.#places.forget(fetch);
+    this.node.onFetchFailed(this.#options.now(), fetch, error);
+    this.#options.reactor.schedule();
+  }
+
+  // Effects of the core.
+
+  answerMetadata(asker: Asker, metadata: ObjectMetadata, ageMs: number, lifetimeMs: number): void {
+    const confirmed = this.#confirm(metadata, ageMs, lifetimeMs);
+    this.#answersOf(asker).answerMetadata(asker >>> 1, confirmed);
+  }
+
+  answerMetadataFromSlot(
+    asker: Asker,
+    metadata: ObjectMetadata,
+    ageMs: number,
+    lifetimeMs: number,
+    bodyFirst: number,
+    slot: SlotId,
+    offset: number,
+    length: number,
+  ): void {
+    const confirmed = this.#confirm(metadata, ageMs, lifetimeMs);
+    const fileOffset = this.#options.store.fileOffset(slot) + offset;
+    const answers = this.#answersOf(asker);
+    answers.answerMetadataFromFile(asker >>> 1, confirmed, bodyFirst, fileOffset, length, slot);
+  }
+
+  answerMetadataFromMemory(
+    asker: Asker,
+    metadata: ObjectMetadata,
+    ageMs: number,
+    lifetimeMs: number,
+    bodyFirst: number,
+    memory: number,
+    length: number,
+  ): void {
+    const confirmed = this.#confirm(metadata, ageMs, lifetimeMs);
+    const bytes = this.#options.fillMemory.subarray(memory, memory + length);
+    this.#answersOf(asker).answerMetadataFromBytes(asker >>> 1, confirmed, bodyFirst, bytes);
+  }
+
+  answerFromSlot(asker: Asker, slot: SlotId, offset: number, length: number): void {
+    const fileOffset = this.#options.store.fileOffset(slot) + offset;
+    this.#answersOf(asker).answerFromFile(asker >>> 1, fileOffset, length, slot);
+  }
+
+  beginAnswer(asker: Asker, length: number): void {
+    this.#answersOf(asker).beginAnswer(asker >>> 1, length);
+  }
+
+  continueFromMemory(asker: Asker, memory: number, length: number): void {
+    const bytes = this.#options.fillMemory.subarray(memory, memory + length);
+    this.#answersOf(asker).continueAnswer(asker >>> 1, bytes);
+  }
+
+  abortAnswer(asker: Asker): void {
+    this.#answersOf(asker).abortAnswer(asker >>> 1);
+  }
+
+  answerFailure(asker: Asker, failure: ReadFailure, error: OriginError | null): void {
+    this.#answersOf(asker).answerFailure(asker >>> 1, failure, error);
+  }
+
+  startFetch(fetch: FetchId, request: FetchRequest): void {
+    this.fetcher?.start(fetch, request);
+  }
+
+  receiveInto(fetch: FetchId, memory: number, length: number): void {
+    this.#places.into(fetch, memory, length);
+    this.fetcher?.more(fetch);
+  }
+
+  receiveDirect(fetch: FetchId, asker: Asker): void {
+    this.#places.direct(fetch, asker);
+    this.fetcher?.more(fetch);
+  }
+
+  cancelFetch(fetch: FetchId): void {
+    this.#places.forget(fetch);
+    this.fetcher?.cancel(fetch);
+  }
+
+  writeSlot(slot: SlotId, memory: number, length: number): void {
+    const { fillMemory, reactor, slab, store } = this.#options;
+    // What lies behind the block's last byte must not be somebody else's former bytes.
+    fillMemory.fill(0, memory + store.length(slot), memory + length);
+    reactor.writeFile(slab.writeDescriptor, store.fileOffset(slot), memory, length, slot);
+  }
+
+  #answersOf(asker: Asker): NodeAnswers {
+    return asker % 2 === 0 ? this.localAnswers : this.linkAnswers;
+  }
+
+  #confirm(metadata: ObjectMetadata, ageMs: number, lifetimeMs: number): Confirmation {
+    const confirmed = this.#confirmation;
+    confirmed.metadata = metadata;
+    confirmed.ageMs = ageMs;
+    confirmed.lifetimeMs = lifetimeMs;
+    return confirmed;
+  }
+}

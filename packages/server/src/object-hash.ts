@@ -1,0 +1,63 @@
+/**
+ * The hashes that name objects and versions: SHA-256, so that tenants, who choose keys, can't make two of them meet.
+ *
+ * Truncated to 128 bits. Buckets, keys and ETags are binary strings. One instance a thread: it owns its scratch memory.
+ */
+import type { IdentityDigest } from '@s3-accelerator/core/node/effects.ts';
+import type { Hash128 } from '@s3-accelerator/core/read.ts';
+import { Digester } from '@s3-accelerator/native/digester.ts';
+
+const scratchBytes = 16_384;
+const digestBytes = 32;
+
+export class ObjectHash implements IdentityDigest {
+  readonly #digester = new Digester(scratchBytes);
+  readonly #originIdentity: (bucket: string) => string;
+  readonly #probe: Hash128 = { h0: 0, h1: 0, h2: 0, h3: 0 };
+
+  /** `originIdentity` names a bucket's origin: endpoint and real bucket. A process without a node gives ''. */
+  constructor(originIdentity: (bucket: string) => string) {
+    this.#originIdentity = originIdentity;
+  }
+
+  /** The object hash: of the bucket, with its length before it, and the key. */
+  object(bucket: string, key: string, into: Hash128): void {
+    const { scratch } = this.#digester;
+    scratch.writeUInt32BE(bucket.length, digestBytes);
+    let end = digestBytes + 4;
+    end += scratch.latin1Write(bucket, end);
+    end += scratch.latin1Write(key, end);
+    this.#digest(end, into);
+  }
+
+  version(bucket: string, hash: Hash128, etag: string, into: Hash128): void {
+    const { scratch } = this.#digester;
+    const identity = this.#originIdentity(bucket);
+    scratch.writeUInt32BE(hash.h0, digestBytes);
+    scratch.writeUInt32BE(hash.h1, digestBytes + 4);
+    scratch.writeUInt32BE(hash.h2, digestBytes + 8);
+    scratch.writeUInt32BE(hash.h3, digestBytes + 12);
+    scratch.writeUInt32BE(identity.length, digestBytes + 16);
+    let end = digestBytes + 20;
+    end += scratch.utf8Write(identity, end);
+    end += scratch.latin1Write(etag, end);
+    this.#digest(end, into);
+  }
+
+  objectHashMatches(bucket: string, key: string, hash: Hash128): boolean {
+    const probe = this.#probe;
+    this.object(bucket, key, probe);
+    return (
+      probe.h0 === hash.h0 && probe.h1 === hash.h1 && probe.h2 === hash.h2 && probe.h3 === hash.h3
+    );
+  }
+
+  #digest(end: number, into: Hash128): void {
+    const { scratch } = this.#digester;
+    this.#digester.sha256(digestBytes, end, 0);
+    into.h0 = scratch.readUInt32BE(0);
+    into.h1 = scratch.readUInt32BE(4);
+    into.h2 = scratch.readUInt32BE(8);
+    into.h3 = scratch.readUInt32BE(12);
+  }
+}
