@@ -2,31 +2,28 @@
  * Where in the slab each slot lies: extents, each cut into slots of one size class.
  *
  * An extent without a slot in use belongs to no class; whoever needs slots next cuts it anew. That is how space moves between
- * classes as demand shifts: store.ts empties an extent, and it is free for any class.
+ * classes as demand shifts: store.ts empties an extent, and it is free for any class. The records of an extent form a
+ * circle; a free extent that was cut before keeps one of them, to be found by.
  *
  * Invariants: slots don't overlap and lie in the slab; an extent that is cut has at least one slot in use; each free
- * slot is in its class's list. Memory: 6 bytes an extent.
+ * slot is in its class's list. Memory: 2 bytes an extent.
  */
 import { assert } from '../base/assert.ts';
 import type { SizeClasses } from './size-classes.ts';
 import { SlotLists } from './slot-lists.ts';
 import { FREE, MAX_EXTENTS, NIL, RESERVED, type SlotId, type SlotRecords } from './slot-records.ts';
 
-const NO_EXTENT = -1;
-
 export class SlotAllocator {
   readonly extentCount: number;
   readonly classes: SizeClasses;
   readonly #records: SlotRecords;
+  /** Free slots of each class, and last a list of the records that free extents keep. */
   readonly #free: SlotLists;
+  readonly #freeExtentList: number;
   /** The extent's class; meaningless while it is free. */
   readonly #classOf: Uint8Array;
   /** Slots in use in each extent; 0 means that the extent is free. */
   readonly #inUse: Uint8Array;
-  /** Record of the extent's first slot; for a free extent the next free extent plus one. */
-  readonly #first: Int32Array;
-  #freeExtent = NO_EXTENT;
-  #freeExtents: number;
   /** Extents from here on were never cut. */
   #untouched = 0;
   #freeSlotBytes = 0;
@@ -38,16 +35,15 @@ export class SlotAllocator {
     this.extentCount = Math.floor(capacityBytes / classes.extentBytes);
     assert(this.extentCount >= 1, 'slot allocator: capacity below one extent');
     assert(this.extentCount <= MAX_EXTENTS, 'slot allocator: capacity too large');
-    this.#free = new SlotLists(records, classes.count);
+    this.#free = new SlotLists(records, classes.count + 1);
+    this.#freeExtentList = classes.count;
     this.#classOf = new Uint8Array(this.extentCount);
     this.#inUse = new Uint8Array(this.extentCount);
-    this.#first = new Int32Array(this.extentCount);
-    this.#freeExtents = this.extentCount;
   }
 
   /** Extents that belong to no class. */
   get freeExtents(): number {
-    return this.#freeExtents;
+    return this.#free.count(this.#freeExtentList) + this.extentCount - this.#untouched;
   }
 
   /** Bytes of free slots in extents that are cut: space that only their own class can use. */
@@ -57,7 +53,7 @@ export class SlotAllocator {
 
   /** Memory that the extents take, in bytes. */
   get bytes(): number {
-    return this.#classOf.byteLength + this.#inUse.byteLength + this.#first.byteLength;
+    return this.#classOf.byteLength + this.#inUse.byteLength;
   }
 
   /** Takes a slot of a class; NIL when the class has none free and no extent is free. Its state is RESERVED. */
@@ -83,7 +79,7 @@ export class SlotAllocator {
     this.#free.push(sizeClass, slot);
     this.#freeSlotBytes += this.classes.slotBytes[sizeClass]!;
     const left = --this.#inUse[extent]!;
-    if (left === 0) this.#dissolve(extent, sizeClass);
+    if (left === 0) this.#dissolve(slot, sizeClass);
   }
 
   /** The class of a slot. */
@@ -98,47 +94,55 @@ export class SlotAllocator {
     return extent * this.classes.extentBytes + this.#records.place(slot) * slotBytes;
   }
 
-  /** The first record of an extent that is cut, for a walk by `nextInExtent`; NIL when the extent is free. */
-  firstOf(extent: number): SlotId {
-    return this.#inUse[extent] === 0 ? NIL : this.#first[extent]!;
+  /** Whether an extent is cut into slots now. */
+  isCut(extent: number): boolean {
+    return this.#inUse[extent] !== 0;
   }
 
   /** Cuts a free extent into slots of a class; false when no extent or not enough records are left. */
   #cut(sizeClass: number): boolean {
     const records = this.#records;
     const slots = this.classes.slotsPerExtent[sizeClass]!;
-    if (this.#freeExtents === 0 || records.available < slots) return false;
-    let extent = this.#freeExtent;
-    if (extent === NO_EXTENT) extent = this.#untouched++;
-    else this.#freeExtent = this.#first[extent]! - 1;
-    this.#freeExtents--;
+    if (records.available < slots) return false;
+    let first = this.#free.head(this.#freeExtentList);
+    let extent: number;
+    if (first !== NIL) {
+      this.#free.remove(this.#freeExtentList, first);
+      extent = records.extent(first);
+    } else if (this.#untouched < this.extentCount) {
+      first = records.make();
+      extent = this.#untouched++;
+    } else {
+      return false;
+    }
     // From the last to the first, so that the free list hands them out in the order of the file.
-    let following = NIL;
-    for (let place = slots - 1; place >= 0; place--) {
+    let following = first;
+    for (let place = slots - 1; place > 0; place--) {
       const slot = records.make();
       records.locate(slot, extent, place, following);
       this.#free.push(sizeClass, slot);
       following = slot;
     }
-    this.#first[extent] = following;
+    records.locate(first, extent, 0, following);
+    this.#free.push(sizeClass, first);
     this.#classOf[extent] = sizeClass;
     this.#freeSlotBytes += slots * this.classes.slotBytes[sizeClass]!;
     return true;
   }
 
-  #dissolve(extent: number, sizeClass: number): void {
+  /** Makes an extent free. `kept` is the record of its last slot in use. */
+  #dissolve(kept: SlotId, sizeClass: number): void {
     const records = this.#records;
-    let slot = this.#first[extent]!;
-    while (slot !== NIL) {
+    let slot = records.nextInExtent(kept);
+    while (slot !== kept) {
       const next = records.nextInExtent(slot);
       this.#free.remove(sizeClass, slot);
       records.discard(slot);
       slot = next;
     }
+    this.#free.remove(sizeClass, kept);
+    this.#free.push(this.#freeExtentList, kept);
     const slots = this.classes.slotsPerExtent[sizeClass]!;
     this.#freeSlotBytes -= slots * this.classes.slotBytes[sizeClass]!;
-    this.#first[extent] = this.#freeExtent + 1;
-    this.#freeExtent = extent;
-    this.#freeExtents++;
   }
 }

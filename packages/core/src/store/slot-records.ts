@@ -10,7 +10,7 @@
  *   5    bytes − 1 (20 bits), pins (12)
  *   8    extent (24 bits), place in the extent (8)
  *   9, 10  neighbours in the one list that the slot is in: a free list or an eviction queue
- *   11   the next record of the same extent
+ *   11   the next record of the same extent: they form a circle
  *
  * Slot 0 is no slot: zeroed memory then means empty, in records, lists and index alike.
  *
