@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { serverPrefix, start, stop } from './child.ts';
+import { serverPrefix, start, stop, type StartedChild } from './child.ts';
 import { freePorts } from './ports.ts';
 
 const root = join(import.meta.dirname, '../../..');
@@ -94,7 +94,7 @@ nodes = [{ id = 0, address = "127.0.0.1:${node}" }]
           cluster + nodePart + adminTable(admin),
           cluster + gatewayTable + clientTable + adminTable(gatewayAdmin),
         ];
-  const children = [];
+  const children: StartedChild[] = [];
   for (const [index, config] of configs.entries()) {
     const file = join(directory, `accelerator-${index}.toml`);
     writeFileSync(file, config);
@@ -113,10 +113,7 @@ nodes = [{ id = 0, address = "127.0.0.1:${node}" }]
   };
 }
 
-async function untilReady(
-  port: number,
-  child: ChildProcess & { output: () => string },
-): Promise<void> {
+async function untilReady(port: number, child: StartedChild): Promise<void> {
   for (let attempt = 0; attempt < 400; attempt++) {
     if (child.exitCode !== null) throw new Error(`the accelerator ended:\n${child.output()}`);
     try {

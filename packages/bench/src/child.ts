@@ -9,12 +9,15 @@ const canPin = hasTaskset && availableParallelism() >= 2;
 export const serverPrefix: readonly string[] = canPin ? ['taskset', '-c', '0'] : [];
 export const clientPrefix: readonly string[] = canPin ? ['taskset', '-c', '1'] : [];
 
+/** A child, and the last of what it printed to standard error. */
+export type StartedChild = ChildProcess & { readonly output: () => string };
+
 /** Starts a child; what it prints to standard error is kept and shown when it fails. */
 export function start(
   prefix: readonly string[],
   command: readonly string[],
   environment: Record<string, string> = {},
-): ChildProcess & { readonly output: () => string } {
+): StartedChild {
   const [program = '', ...args] = [...prefix, ...command];
   const child = spawn(program, args, {
     stdio: ['pipe', 'pipe', 'pipe'],

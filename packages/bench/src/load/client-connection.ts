@@ -62,7 +62,7 @@ export class ClientConnection implements ConnectionOwner {
         return;
       }
       this.#ledger.firstByte(performance.now() - this.#sentAt);
-      const head = this.#input.latin1Slice(position, position + found + 2);
+      const head = this.#input.toString('latin1', position, position + found + 2);
       const ok = head.startsWith('HTTP/1.1 20');
       const bytes = Number(lengthName.exec(head)?.[1] ?? -1);
       if (!ok || bytes !== this.#ledger.bodyBytes) {

@@ -7,6 +7,7 @@ import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { stop } from '../child.ts';
 
 export interface NginxPorts {
   readonly relay: number;
@@ -108,22 +109,17 @@ export async function startNginx(options: {
   const started = Object.entries(configs).map(([name, config]) => {
     const file = join(directory, `${name}.conf`);
     writeFileSync(file, config(directory, ports, user));
-    const [program = 'nginx', ...prefix] = [...launch, 'nginx'];
-    return spawn(program, [...prefix, '-c', file, '-p', directory], { stdio: ['ignore', 2, 2] });
+    const command = [...launch, 'nginx', '-c', file, '-p', directory];
+    return spawn(command[0] ?? 'nginx', command.slice(1), { stdio: ['ignore', 2, 2] });
   });
   const [origin, cache, relay] = started;
-  const stop = async (): Promise<void> => {
-    for (const child of started) child.kill('SIGTERM');
-    await Promise.all(
-      started.map((child) =>
-        child.exitCode === null ? new Promise((done) => child.once('exit', done)) : null,
-      ),
-    );
+  const stopAll = async (): Promise<void> => {
+    await Promise.all(started.map(stop));
   };
   for (const port of [ports.origin, ports.cache, ports.relay]) await untilAnswers(port);
   if (origin === undefined || cache === undefined || relay === undefined)
     throw new Error('unreachable');
-  return { relay, cache, stop };
+  return { relay, cache, stop: stopAll };
 }
 
 /** Waits until something answers HTTP on a local port, ten seconds at most. */
