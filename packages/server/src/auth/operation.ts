@@ -1,0 +1,238 @@
+/**
+ * Which S3 operation a request is: method, path and query in, a name out.
+ *
+ * Names are those of the S3 API. Whatever isn't recognised with certainty (an unknown subresource, two of them, a
+ * parameter given twice) is `Unknown`, which needs the most rights there are: an origin might read such a request in
+ * another way than we do.
+ */
+import type { Resource } from '@s3-accelerator/core/s3/object-key.ts';
+import { isAuthenticationParameter, type QueryParameter } from '@s3-accelerator/core/s3/query.ts';
+import type { RequestMethod } from '../http/request-head.ts';
+
+export type Operation =
+  | 'ListBuckets'
+  | 'ListObjects'
+  | 'ListObjectsV2'
+  | 'ListObjectVersions'
+  | 'ListMultipartUploads'
+  | 'HeadBucket'
+  | 'CreateBucket'
+  | 'DeleteBucket'
+  | 'GetBucketLocation'
+  | 'ReadBucketSettings'
+  | 'WriteBucketSettings'
+  | 'DeleteObjects'
+  | 'PostObject'
+  | 'GetObject'
+  | 'HeadObject'
+  | 'GetObjectAcl'
+  | 'GetObjectTagging'
+  | 'GetObjectAttributes'
+  | 'GetObjectLegalHold'
+  | 'GetObjectRetention'
+  | 'GetObjectTorrent'
+  | 'ListParts'
+  | 'SelectObjectContent'
+  | 'PutObject'
+  | 'CopyObject'
+  | 'UploadPart'
+  | 'UploadPartCopy'
+  | 'CreateMultipartUpload'
+  | 'CompleteMultipartUpload'
+  | 'AbortMultipartUpload'
+  | 'DeleteObject'
+  | 'PutObjectAcl'
+  | 'PutObjectTagging'
+  | 'DeleteObjectTagging'
+  | 'PutObjectLegalHold'
+  | 'PutObjectRetention'
+  | 'RestoreObject'
+  | 'PurgeObject'
+  | 'Unknown';
+
+type ByMethod = Readonly<Partial<Record<RequestMethod, Operation>>>;
+
+const settings: ByMethod = {
+  GET: 'ReadBucketSettings',
+  PUT: 'WriteBucketSettings',
+  DELETE: 'WriteBucketSettings',
+};
+
+/** Parameters that make a request on a bucket another operation. */
+const bucketSubresources: ReadonlyMap<string, ByMethod> = new Map<string, ByMethod>([
+  ['list-type', { GET: 'ListObjectsV2' }],
+  ['versions', { GET: 'ListObjectVersions' }],
+  ['uploads', { GET: 'ListMultipartUploads' }],
+  ['location', { GET: 'GetBucketLocation' }],
+  ['delete', { POST: 'DeleteObjects' }],
+  ...[
+    'accelerate',
+    'acl',
+    'analytics',
+    'cors',
+    'encryption',
+    'intelligent-tiering',
+    'inventory',
+    'lifecycle',
+    'logging',
+    'metrics',
+    'notification',
+    'object-lock',
+    'ownershipControls',
+    'policy',
+    'policyStatus',
+    'publicAccessBlock',
+    'replication',
+    'requestPayment',
+    'tagging',
+    'versioning',
+    'website',
+  ].map((name): [string, ByMethod] => [name, settings]),
+]);
+
+/** Parameters that make a request on an object another operation. */
+const objectSubresources: ReadonlyMap<string, ByMethod> = new Map<string, ByMethod>([
+  ['acl', { GET: 'GetObjectAcl', PUT: 'PutObjectAcl' }],
+  ['tagging', { GET: 'GetObjectTagging', PUT: 'PutObjectTagging', DELETE: 'DeleteObjectTagging' }],
+  ['attributes', { GET: 'GetObjectAttributes' }],
+  ['legal-hold', { GET: 'GetObjectLegalHold', PUT: 'PutObjectLegalHold' }],
+  ['retention', { GET: 'GetObjectRetention', PUT: 'PutObjectRetention' }],
+  ['torrent', { GET: 'GetObjectTorrent' }],
+  ['uploads', { POST: 'CreateMultipartUpload' }],
+  [
+    'uploadId',
+    {
+      GET: 'ListParts',
+      PUT: 'UploadPart',
+      POST: 'CompleteMultipartUpload',
+      DELETE: 'AbortMultipartUpload',
+    },
+  ],
+  ['select', { POST: 'SelectObjectContent' }],
+  ['restore', { POST: 'RestoreObject' }],
+  ['x-accel-purge', { POST: 'PurgeObject' }],
+]);
+
+const plainService: ByMethod = { GET: 'ListBuckets' };
+const plainBucket: ByMethod = {
+  GET: 'ListObjects',
+  HEAD: 'HeadBucket',
+  PUT: 'CreateBucket',
+  DELETE: 'DeleteBucket',
+  POST: 'PostObject',
+};
+const plainObject: ByMethod = {
+  GET: 'GetObject',
+  HEAD: 'HeadObject',
+  PUT: 'PutObject',
+  DELETE: 'DeleteObject',
+};
+
+/** Parameters that refine an operation without changing which one it is. */
+const serviceParameters: ReadonlySet<string> = new Set([
+  'bucket-region',
+  'continuation-token',
+  'max-buckets',
+  'prefix',
+]);
+const bucketParameters: ReadonlySet<string> = new Set([
+  'continuation-token',
+  'delimiter',
+  'encoding-type',
+  'fetch-owner',
+  'id',
+  'key-marker',
+  'marker',
+  'max-keys',
+  'max-uploads',
+  'prefix',
+  'start-after',
+  'upload-id-marker',
+  'version-id-marker',
+]);
+const objectParameters: ReadonlySet<string> = new Set([
+  'encoding-type',
+  'max-parts',
+  'part-number-marker',
+  'partNumber',
+  'response-cache-control',
+  'response-content-disposition',
+  'response-content-encoding',
+  'response-content-language',
+  'response-content-type',
+  'response-expires',
+  'select-type',
+  'versionId',
+]);
+
+/** `x-id` names the operation for logs; presigned requests carry headers as `x-amz-` parameters. */
+function isAnywhere(name: string): boolean {
+  return (
+    name === 'x-id' ||
+    isAuthenticationParameter(name) ||
+    name.slice(0, 6).toLowerCase() === 'x-amz-'
+  );
+}
+
+const noSubresource = Symbol('no subresource');
+
+/** The one subresource that a query names; null when it names two, repeats a parameter, or holds an unknown one. */
+function subresourceOf(
+  parameters: readonly QueryParameter[],
+  subresources: ReadonlyMap<string, ByMethod>,
+  refining: ReadonlySet<string>,
+): ByMethod | typeof noSubresource | null {
+  let found: ByMethod | typeof noSubresource = noSubresource;
+  for (const [index, { name }] of parameters.entries()) {
+    for (let before = 0; before < index; before += 1) {
+      if (parameters[before]!.name === name) return null;
+    }
+    const subresource = subresources.get(name);
+    if (subresource !== undefined) {
+      if (found !== noSubresource) return null;
+      found = subresource;
+    } else if (!refining.has(name) && !isAnywhere(name)) {
+      return null;
+    }
+  }
+  return found;
+}
+
+const noSubresources: ReadonlyMap<string, ByMethod> = new Map();
+
+/**
+ * The operation of a request, or null where S3 has none for the method (`MethodNotAllowed`). `copies` says that the
+ * request has a copy source, in whichever way.
+ */
+export function operationOf(
+  method: RequestMethod,
+  resource: Resource,
+  parameters: readonly QueryParameter[],
+  copies: boolean,
+): Operation | null {
+  if (method === 'other' || method === 'OPTIONS') return null;
+  const level =
+    resource.bucket === ''
+      ? ([plainService, noSubresources, serviceParameters] as const)
+      : resource.key === ''
+        ? ([plainBucket, bucketSubresources, bucketParameters] as const)
+        : ([plainObject, objectSubresources, objectParameters] as const);
+  const [plain, subresources, refining] = level;
+  if (parameters.length === 0 && !copies) return plain[method] ?? null;
+  const subresource = subresourceOf(parameters, subresources, refining);
+  if (subresource === null) return 'Unknown';
+  const operation =
+    subresource === noSubresource ? (plain[method] ?? null) : (subresource[method] ?? 'Unknown');
+  if (!copies) return operation;
+  if (operation === 'PutObject') return 'CopyObject';
+  // A copy source where S3 knows no copy: what an origin would make of it is anybody's guess.
+  return operation === 'UploadPart' ? 'UploadPartCopy' : 'Unknown';
+}
+
+/** The copy source that a query carries in place of the header, as presigned requests may; null when none. */
+export function copySourceParameter(parameters: readonly QueryParameter[]): string | null {
+  for (const { name, value } of parameters) {
+    if (name.toLowerCase() === 'x-amz-copy-source') return value;
+  }
+  return null;
+}
