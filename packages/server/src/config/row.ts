@@ -11,7 +11,17 @@ import { formatAddress, parseAddress } from './address.ts';
 import { Secret } from './secret.ts';
 import { formatSize, parseSize } from './sizes.ts';
 
-export type Unit = '' | 'bytes' | 'ms' | 'µs' | 'connections' | 'requests' | 'reads' | 'entries';
+export type Unit =
+  | ''
+  | 'bytes'
+  | 'ms'
+  | 'µs'
+  | 'connections'
+  | 'links'
+  | 'requests'
+  | 'reads'
+  | 'fetches'
+  | 'entries';
 
 /** One setting. `V` is the type of its value, with undefined when the setting is optional. */
 export interface Row<V> {

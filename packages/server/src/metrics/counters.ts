@@ -43,10 +43,6 @@ export class Counter<N extends CounterName> {
     this.#values[series]! += amount;
   }
 
-  value(series: Series): number {
-    return this.#values[series]!;
-  }
-
   /** Every series with its labels by name, for the scrape. */
   *[Symbol.iterator](): Generator<{ labels: Record<string, string>; value: number }> {
     for (const [at, values] of this.#labels.entries()) {

@@ -4,7 +4,6 @@
  * prom-client writes the text and brings what it knows of any Node process. Counters live in `Counter`s and are copied
  * into it at a scrape; gauges are never pushed, they are read then.
  */
-import type { Stat } from '@s3-accelerator/native/native.ts';
 import {
   Registry,
   Counter as PromCounter,
@@ -13,9 +12,14 @@ import {
 } from 'prom-client';
 import { Counter } from './counters.ts';
 import type { CounterName, MetricName, MetricRow } from './table.ts';
-import { metricTable, reactorMetrics } from './table.ts';
+import { metricTable } from './table.ts';
 
-export type ReactorStats = Readonly<Record<keyof typeof Stat, number>>;
+export type LabelsByName = Record<string, string>;
+
+export interface Sample {
+  readonly labels: LabelsByName;
+  readonly value: number;
+}
 
 export interface MetricDescription {
   readonly name: string;
@@ -28,7 +32,7 @@ export class Metrics {
   readonly #registry = new Registry();
   readonly #counters = new Map<MetricName, Counter<CounterName>>();
   /** Where figures that live elsewhere are read. */
-  readonly #sources = new Map<MetricName, (() => number)[]>();
+  readonly #sources = new Map<MetricName, (() => Iterable<Sample>)[]>();
 
   constructor(version: string) {
     for (const [name, row] of rows()) {
@@ -50,18 +54,16 @@ export class Metrics {
     return this.#counters.get(name) as unknown as Counter<N>;
   }
 
-  /** Where a gauge, or a counter without labels, is read from at a scrape. What several sources say is added up. */
-  readFrom(name: MetricName, source: () => number): void {
+  /** Where one figure is read from at a scrape. Several sources of a series are added up. */
+  readFrom(name: MetricName, source: () => number, labels: LabelsByName = {}): void {
+    this.readEach(name, () => [{ labels, value: source() }]);
+  }
+
+  /** The same for any number of series. */
+  readEach(name: MetricName, source: () => Iterable<Sample>): void {
     const sources = this.#sources.get(name);
     if (sources === undefined) this.#sources.set(name, [source]);
     else sources.push(source);
-  }
-
-  /** Publishes the figures of one native reactor. `read` is called once for each figure of a scrape. */
-  readReactor(read: () => ReactorStats): void {
-    for (const [stat, name] of Object.entries(reactorMetrics)) {
-      this.readFrom(name, () => read()[stat as keyof ReactorStats]);
-    }
   }
 
   /** Everything as Prometheus text. */
@@ -88,7 +90,7 @@ export class Metrics {
   #publishCounter(name: MetricName, row: MetricRow): void {
     const counter = new Counter(name as CounterName);
     this.#counters.set(name, counter);
-    const level = (): number | undefined => this.#level(name);
+    const samplesOf = (): Sample[] => this.#samples(name);
     new PromCounter({
       name,
       help: row.help,
@@ -97,29 +99,29 @@ export class Metrics {
       collect() {
         this.reset();
         for (const { labels, value } of counter) this.inc(labels, value);
-        const elsewhere = level();
-        if (elsewhere !== undefined) this.inc(elsewhere);
+        for (const { labels, value } of samplesOf()) this.inc(labels, value);
       },
     });
   }
 
   #publishGauge(name: MetricName, row: MetricRow): void {
-    const level = (): number | undefined => this.#level(name);
+    const samplesOf = (): Sample[] => this.#samples(name);
     new PromGauge({
       name,
       help: row.help,
       registers: [this.#registry],
       collect() {
         this.reset();
-        const value = level();
-        if (value === undefined) this.remove();
-        else this.set(value);
+        const samples = samplesOf();
+        // Nothing to say is something else than 0.
+        if (samples.length === 0) this.remove();
+        for (const { value } of samples) this.inc(value);
       },
     });
   }
 
-  #level(name: MetricName): number | undefined {
-    return this.#sources.get(name)?.reduce((sum, source) => sum + source(), 0);
+  #samples(name: MetricName): Sample[] {
+    return (this.#sources.get(name) ?? []).flatMap((source) => [...source()]);
   }
 }
 

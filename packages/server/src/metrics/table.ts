@@ -4,8 +4,6 @@
  * docs/metrics.md is generated from it. Names read s3accel_<part>_<what>_<unit>; counters end in `_total`. What
  * prom-client knows of any Node process (CPU, memory, loop delay, garbage collection) comes in addition.
  */
-import type { Stat } from '@s3-accelerator/native/native.ts';
-
 /** Labels with the values known beforehand are exported from the start, as 0. `open` ones appear as they come. */
 export type Labels = Readonly<Record<string, readonly string[] | 'open'>>;
 
@@ -25,11 +23,8 @@ function gauge(help: string) {
 
 const noLabels = {} as const;
 
-/**
- * disk: the store had it. fill: it joined a fetch that was in flight. s3: it was fetched, with this read as the first.
- */
+/** disk: the store had it. fill: it joined a fill in flight. s3: it was fetched for this read. */
 const blockSources = ['disk', 'fill', 's3'] as const;
-const lookups = ['hit', 'expired', 'miss'] as const;
 
 export const metricTable = {
   s3accel_gateway_requests_total: counter('Requests answered to clients.', {
@@ -39,12 +34,34 @@ export const metricTable = {
   s3accel_gateway_sent_bytes_total: counter('Bytes of bodies sent to clients.', noLabels),
   s3accel_gateway_received_bytes_total: counter('Bytes of bodies received from clients.', noLabels),
   s3accel_gateway_connections: gauge('Open connections from clients.'),
-  s3accel_gateway_metadata_lookups_total: counter(
-    'Lookups in the metadata cache of the gateway, by result.',
-    { result: lookups },
+  s3accel_gateway_reads_total: counter('Client reads that went through the cache.', noLabels),
+  s3accel_gateway_reads_without_body_total: counter(
+    'Client reads answered from metadata alone.',
+    noLabels,
+  ),
+  s3accel_gateway_metadata_hits_total: counter(
+    'Client reads whose metadata the gateway knew.',
+    noLabels,
   ),
   s3accel_gateway_metadata_entries: gauge('Objects in the metadata cache of the gateway.'),
+  s3accel_gateway_node_reads_total: counter(
+    'Reads sent to nodes: lookups of metadata, and pieces of objects.',
+    { kind: ['lookup', 'piece'] },
+  ),
   s3accel_gateway_reads_in_flight: gauge('Reads sent to nodes and not yet answered.'),
+  s3accel_gateway_retries_total: counter(
+    'Reads sent to a second node after the first one failed.',
+    noLabels,
+  ),
+  s3accel_gateway_restarts_total: counter(
+    'Client reads that started over because their object changed.',
+    noLabels,
+  ),
+  s3accel_gateway_pass_throughs_total: counter('Client reads that went to S3 uncached.', noLabels),
+  s3accel_gateway_cut_answers_total: counter(
+    'Answers cut short after their head was sent.',
+    noLabels,
+  ),
 
   s3accel_node_block_reads_total: counter('Blocks read from the node, by where they came from.', {
     source: blockSources,
@@ -53,27 +70,55 @@ export const metricTable = {
     'Bytes read from the node, by where they came from.',
     { source: blockSources },
   ),
-  s3accel_node_metadata_lookups_total: counter(
-    'Lookups of object metadata at its home, by result.',
-    { result: lookups },
+  s3accel_node_lookups_total: counter('Lookups of object metadata at its home.', noLabels),
+  s3accel_node_metadata_hits_total: counter(
+    'Lookups answered from metadata that was still good.',
+    noLabels,
   ),
   s3accel_node_metadata_entries: gauge('Objects whose metadata the node keeps.'),
-  s3accel_node_admissions_total: counter('Blocks stored on disk.', noLabels),
-  s3accel_node_admitted_bytes_total: counter('Bytes stored on disk.', noLabels),
+  s3accel_node_fetches_total: counter(
+    'Fetches from S3: first fetches, revalidations, fills, and streams past the fill memory.',
+    { kind: ['first', 'revalidation', 'fill', 'direct'] },
+  ),
+  s3accel_node_fetched_bytes_total: counter('Bytes that fetches brought.', noLabels),
+  s3accel_node_fetches_in_flight: gauge('Fetches from S3 that are under way.'),
+  s3accel_node_cancelled_fetches_total: counter('Fetches that nobody wanted any more.', noLabels),
+  s3accel_node_confirmations_total: counter('Revalidations answered with 304.', noLabels),
+  s3accel_node_changes_total: counter('Fills that found their version gone.', noLabels),
+  s3accel_node_restarts_total: counter(
+    'Reads that started over because what they waited for ended without them.',
+    noLabels,
+  ),
+  s3accel_node_fill_bytes: gauge('Fill memory in use, of the fill budget.'),
+  s3accel_node_admissions_total: counter('Blocks let in to be stored.', noLabels),
+  s3accel_node_blocks_stored_total: counter('Blocks that reached the disk.', noLabels),
   s3accel_node_evictions_total: counter('Blocks that made room for others.', noLabels),
+  s3accel_node_emptied_total: counter(
+    'Evicted blocks that only stood in an extent which changed its class.',
+    noLabels,
+  ),
+  s3accel_node_ghost_hits_total: counter(
+    'Blocks stored that had been evicted not long ago.',
+    noLabels,
+  ),
+  s3accel_node_duplicates_total: counter(
+    'Blocks dropped because the same block had been stored meanwhile.',
+    noLabels,
+  ),
   s3accel_node_blocks: gauge('Blocks on disk.'),
   s3accel_node_stored_bytes: gauge('Bytes of the blocks on disk.'),
   s3accel_node_capacity_bytes: gauge('Disk space for blocks.'),
-  s3accel_node_fetches_in_flight: gauge('Fetches from S3 that are under way.'),
-  s3accel_node_fill_bytes: gauge('Fill memory in use, of the fill budget.'),
+  s3accel_node_slots_reserved: gauge('Slots reserved for blocks that are being written.'),
+  s3accel_node_slots_pinned: gauge('Slots that answers are being sent from.'),
   s3accel_node_links: gauge('Open links from gateways and other nodes.'),
 
-  s3accel_s3_requests_total: counter(
-    'Requests sent to origins, by the status answered; status 0 is no answer.',
-    { operation: 'open', status: 'open' },
-  ),
+  s3accel_s3_requests_total: counter('Requests sent to origins, by the status answered.', {
+    operation: 'open',
+    status: 'open',
+  }),
   s3accel_s3_received_bytes_total: counter('Bytes of bodies received from origins.', noLabels),
   s3accel_s3_sent_bytes_total: counter('Bytes of bodies sent to origins.', noLabels),
+  s3accel_s3_requests_in_flight: gauge('Requests to origins that are under way.'),
   s3accel_s3_retries_total: counter('Requests to origins that were sent again.', noLabels),
 
   s3accel_errors_total: counter('Faults, by who caused them and their code.', {
@@ -117,25 +162,4 @@ export type LabelValues<N extends MetricName> = {
   readonly [
     L in keyof MetricTable[N]['labels']
   ]: MetricTable[N]['labels'][L] extends readonly (infer V)[] ? V : string;
-};
-
-/** The metric that publishes each figure of the native reactor; the compiler keeps them complete. */
-export const reactorMetrics: Readonly<Record<keyof typeof Stat, MetricName>> = {
-  rounds: 's3accel_reactor_rounds_total',
-  batches: 's3accel_reactor_batches_total',
-  events: 's3accel_reactor_events_total',
-  commands: 's3accel_reactor_commands_total',
-  receives: 's3accel_reactor_receives_total',
-  sends: 's3accel_reactor_sends_total',
-  sendFiles: 's3accel_reactor_send_files_total',
-  splices: 's3accel_reactor_splices_total',
-  fileReads: 's3accel_reactor_file_reads_total',
-  coldReads: 's3accel_reactor_cold_reads_total',
-  wouldBlock: 's3accel_reactor_would_block_total',
-  copiedBytes: 's3accel_reactor_copied_bytes_total',
-  diskWrites: 's3accel_reactor_disk_writes_total',
-  refused: 's3accel_reactor_refused_total',
-  connections: 's3accel_reactor_connections',
-  pipes: 's3accel_reactor_pipes',
-  queuedBytes: 's3accel_reactor_queued_bytes',
 };

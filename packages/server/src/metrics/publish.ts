@@ -1,0 +1,150 @@
+/**
+ * Which metric publishes each figure that the machines and drivers count by themselves.
+ *
+ * They count in plain numbers that know nothing of metrics. Here each number is given its metric, completely: a new
+ * counter that has none doesn't compile. `null` means that another figure says the same.
+ */
+import type { GatewayCounters } from '@s3-accelerator/core/gateway/counters.ts';
+import type { NodeCounters } from '@s3-accelerator/core/node/counters.ts';
+import type { StoreCounters } from '@s3-accelerator/core/store/store.ts';
+import type { Stat } from '@s3-accelerator/native/native.ts';
+import type { OriginCounters } from '../origin/origin-counters.ts';
+import type { LabelsByName, Metrics } from './metrics.ts';
+import type { MetricName } from './table.ts';
+
+type Published = readonly [name: MetricName, labels?: LabelsByName];
+type Plan<C> = Readonly<Record<keyof C, Published | null>>;
+
+export type ReactorStats = Readonly<Record<keyof typeof Stat, number>>;
+
+/** Publishes plain counters by their plan. `read` is called for each figure of a scrape. */
+function publish<C extends Readonly<Record<keyof C, number>>>(
+  metrics: Metrics,
+  plan: Plan<C>,
+  read: () => C,
+): void {
+  for (const counter of Object.keys(plan) as (keyof C)[]) {
+    const published = plan[counter];
+    if (published === null) continue;
+    const [name, labels] = published;
+    metrics.readFrom(name, () => read()[counter], labels);
+  }
+}
+
+export function publishGateway(metrics: Metrics, counters: Readonly<GatewayCounters>): void {
+  publish(metrics, gatewayPlan, () => counters);
+}
+
+export function publishNode(metrics: Metrics, counters: Readonly<NodeCounters>): void {
+  publish(metrics, nodePlan, () => counters);
+}
+
+export function publishStore(metrics: Metrics, counters: Readonly<StoreCounters>): void {
+  publish(metrics, storePlan, () => counters);
+}
+
+export function publishReactor(metrics: Metrics, stats: () => ReactorStats): void {
+  publish(metrics, reactorPlan, stats);
+}
+
+export function publishOrigin(metrics: Metrics, counters: OriginCounters): void {
+  metrics.readEach('s3accel_s3_requests_total', () =>
+    [...counters.answers].map(([key, value]) => {
+      const [operation = '', status = ''] = key.split(' ');
+      return { labels: { operation, status }, value };
+    }),
+  );
+  metrics.readEach('s3accel_errors_total', () =>
+    [...counters.failures].map(([code, value]) => ({ labels: { source: 'origin', code }, value })),
+  );
+  metrics.readFrom('s3accel_s3_retries_total', () => counters.retries);
+  metrics.readFrom('s3accel_s3_received_bytes_total', () => counters.bodyBytesReceived);
+  metrics.readFrom('s3accel_s3_sent_bytes_total', () => counters.bodyBytesSent);
+  metrics.readFrom('s3accel_s3_requests_in_flight', () => counters.inFlight);
+  const limit = { limit: 'origin_requests' };
+  metrics.readFrom('s3accel_limits_reached_total', () => counters.limitReached, limit);
+}
+
+const limit = (name: string): Published => ['s3accel_limits_reached_total', { limit: name }];
+const fault = (source: string, code: string): Published => [
+  's3accel_errors_total',
+  { source, code },
+];
+
+const gatewayPlan: Plan<GatewayCounters> = {
+  requests: ['s3accel_gateway_reads_total'],
+  withoutBody: ['s3accel_gateway_reads_without_body_total'],
+  lookups: ['s3accel_gateway_node_reads_total', { kind: 'lookup' }],
+  pieces: ['s3accel_gateway_node_reads_total', { kind: 'piece' }],
+  metadataHits: ['s3accel_gateway_metadata_hits_total'],
+  restarts: ['s3accel_gateway_restarts_total'],
+  passThroughs: ['s3accel_gateway_pass_throughs_total'],
+  retries: ['s3accel_gateway_retries_total'],
+  timeouts: fault('peer', 'timeout'),
+  aborts: ['s3accel_gateway_cut_answers_total'],
+  slowDowns: limit('gateway_reads'),
+  badAnswers: fault('peer', 'bad-answer'),
+};
+
+const nodePlan: Plan<NodeCounters> = {
+  readsFromDisk: ['s3accel_node_block_reads_total', { source: 'disk' }],
+  readsFromFill: ['s3accel_node_block_reads_total', { source: 'fill' }],
+  readsFromS3: ['s3accel_node_block_reads_total', { source: 's3' }],
+  bytesFromDisk: ['s3accel_node_block_read_bytes_total', { source: 'disk' }],
+  bytesFromFill: ['s3accel_node_block_read_bytes_total', { source: 'fill' }],
+  bytesFromS3: ['s3accel_node_block_read_bytes_total', { source: 's3' }],
+  lookups: ['s3accel_node_lookups_total'],
+  metadataHits: ['s3accel_node_metadata_hits_total'],
+  firstFetches: ['s3accel_node_fetches_total', { kind: 'first' }],
+  revalidations: ['s3accel_node_fetches_total', { kind: 'revalidation' }],
+  fills: ['s3accel_node_fetches_total', { kind: 'fill' }],
+  directStreams: ['s3accel_node_fetches_total', { kind: 'direct' }],
+  fetchedBytes: ['s3accel_node_fetched_bytes_total'],
+  confirmations: ['s3accel_node_confirmations_total'],
+  admissions: ['s3accel_node_admissions_total'],
+  blocksStored: ['s3accel_node_blocks_stored_total'],
+  writesFailed: fault('disk', 'write-failed'),
+  changes: ['s3accel_node_changes_total'],
+  brokenBodies: fault('origin', 'broken-body'),
+  oddAnswers: fault('origin', 'odd-answer'),
+  cancelledFetches: ['s3accel_node_cancelled_fetches_total'],
+  restarts: ['s3accel_node_restarts_total'],
+  readersExhausted: limit('node_readers'),
+  fetchesExhausted: limit('node_fetches'),
+  memoryExhausted: limit('node_fill_memory'),
+  storeExhausted: limit('node_slots'),
+  badRequests: fault('peer', 'bad-request'),
+};
+
+const storePlan: Plan<StoreCounters> = {
+  blocks: ['s3accel_node_blocks'],
+  blockBytes: ['s3accel_node_stored_bytes'],
+  reserved: ['s3accel_node_slots_reserved'],
+  pinned: ['s3accel_node_slots_pinned'],
+  evictions: ['s3accel_node_evictions_total'],
+  emptied: ['s3accel_node_emptied_total'],
+  ghostHits: ['s3accel_node_ghost_hits_total'],
+  // The node counts each refusal as a limit that it reached.
+  refused: null,
+  duplicates: ['s3accel_node_duplicates_total'],
+};
+
+const reactorPlan: Plan<ReactorStats> = {
+  rounds: ['s3accel_reactor_rounds_total'],
+  batches: ['s3accel_reactor_batches_total'],
+  events: ['s3accel_reactor_events_total'],
+  commands: ['s3accel_reactor_commands_total'],
+  receives: ['s3accel_reactor_receives_total'],
+  sends: ['s3accel_reactor_sends_total'],
+  sendFiles: ['s3accel_reactor_send_files_total'],
+  splices: ['s3accel_reactor_splices_total'],
+  fileReads: ['s3accel_reactor_file_reads_total'],
+  coldReads: ['s3accel_reactor_cold_reads_total'],
+  wouldBlock: ['s3accel_reactor_would_block_total'],
+  copiedBytes: ['s3accel_reactor_copied_bytes_total'],
+  diskWrites: ['s3accel_reactor_disk_writes_total'],
+  refused: ['s3accel_reactor_refused_total'],
+  connections: ['s3accel_reactor_connections'],
+  pipes: ['s3accel_reactor_pipes'],
+  queuedBytes: ['s3accel_reactor_queued_bytes'],
+};
