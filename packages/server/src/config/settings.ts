@@ -5,11 +5,11 @@
  * reloads it, whether it is a secret, and its line of documentation. The type of the configuration, its
  * validation, docs/configuration.md and config/example.toml all come from here, so none can lag behind.
  */
+import { bucketKeys, originLimitRows, originRows } from './origin-rows.ts';
 import type { ReadRows } from './row.ts';
 import {
   address,
   choice,
-  endpoint,
   flag,
   integer,
   list,
@@ -28,121 +28,6 @@ const gib = 2 ** 30;
 const tib = 2 ** 40;
 const minute = 60_000;
 const day = 24 * 60 * minute;
-
-/** Limits towards one server, in the words of the origin client. */
-const originLimitRows = {
-  connections: integer({
-    min: 1,
-    max: 65_536,
-    unit: 'connections',
-    default: 128,
-    doc: 'Connections to one origin at most; further requests wait for one.',
-  }),
-  requests: integer({
-    min: 1,
-    max: 1_000_000,
-    unit: 'requests',
-    default: 4096,
-    doc: 'Requests to one origin at most, in flight and waiting; further ones are answered `SlowDown`.',
-  }),
-  tries: integer({
-    min: 1,
-    max: 20,
-    default: 3,
-    doc: 'How often a request is sent in all, where it may be sent again.',
-  }),
-  connect_timeout_ms: integer({
-    min: 1,
-    max: 10 * minute,
-    unit: 'ms',
-    default: 3000,
-    doc: 'How long connecting may take, TLS included.',
-  }),
-  wait_timeout_ms: integer({
-    min: 1,
-    max: 60 * minute,
-    unit: 'ms',
-    default: 30_000,
-    doc: 'How long a request waits for a connection to become free.',
-  }),
-  first_byte_timeout_ms: integer({
-    min: 1,
-    max: 60 * minute,
-    unit: 'ms',
-    default: 30_000,
-    doc: 'How long a fetch waits for the first byte of its answer.',
-  }),
-  forward_first_byte_timeout_ms: integer({
-    min: 1,
-    max: 60 * minute,
-    unit: 'ms',
-    default: 5 * minute,
-    doc: 'The same for requests passed through: completing a big multipart upload takes origins minutes.',
-  }),
-  idle_timeout_ms: integer({
-    min: 1,
-    max: 60 * minute,
-    unit: 'ms',
-    default: 30_000,
-    doc: 'How long no byte may move within a body.',
-  }),
-  keep_alive_ms: integer({
-    min: 0,
-    max: day,
-    unit: 'ms',
-    default: 10_000,
-    doc: 'How long an unused connection is kept, unless the origin asks for less.',
-  }),
-} as const;
-
-const bucketKeys = {
-  keyName: '<bucket>',
-  keyPattern: /^[A-Za-z0-9._-]{3,255}$/,
-  keyAllowed: 'a bucket name: 3 to 255 letters, digits, dots, dashes or underscores',
-};
-
-const originRows = {
-  endpoint: endpoint({
-    need: 'required',
-    example: '"https://s3.us-east-1.amazonaws.com"',
-    reloadable: true,
-    doc: 'Where the S3 API of this origin answers; a path is kept. Requests use path-style addresses.',
-  }),
-  region: text({
-    pattern: /^[a-z0-9-]{1,64}$/,
-    allowed: 'a region name in lower case',
-    need: 'required',
-    example: '"us-east-1"',
-    reloadable: true,
-    doc: 'The region that requests to the origin are signed for; `auto` for R2.',
-  }),
-  access_key_id: text({
-    pattern: /^[\x21-\x7e]{1,128}$/,
-    allowed: '1 to 128 printable characters without spaces',
-    need: 'required',
-    example: '"AKIA..."',
-    reloadable: true,
-    doc: "The id of the origin's credential.",
-  }),
-  secret_access_key: secret({
-    need: 'required',
-    example: '"..."',
-    reloadable: true,
-    doc: "The secret of the origin's credential.",
-  }),
-  session_token: secret({
-    need: 'optional',
-    fallbackText: 'none',
-    example: '"..."',
-    reloadable: true,
-    doc: 'The session token that belongs to a temporary credential.',
-  }),
-  checksum_trailers: flag({
-    default: true,
-    reloadable: true,
-    doc: 'Whether the origin takes checksums in trailers of uploads. Without, they are sent as headers.',
-  }),
-} as const;
 
 const policyRows = {
   immutable: flag({
