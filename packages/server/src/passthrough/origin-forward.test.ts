@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
+import { crc32 } from 'node:zlib';
 import { defaultCredential, startMemoryS3 } from '@s3-accelerator/memory-s3/memory-s3.ts';
 import type { MemoryS3 } from '@s3-accelerator/memory-s3/memory-s3.ts';
 import { OriginClient } from '../origin/origin-client.ts';
@@ -11,9 +12,11 @@ import { Origins } from '../origin/origins.ts';
 import type { OriginSettings } from '../origin/origins.ts';
 import { RawOrigin, answer } from '../origin/testing/raw-origin.ts';
 import type { RawScript } from '../origin/testing/raw-origin.ts';
+import { withTrailerFraming } from './body-headers.ts';
 import type { ForwardRequest } from './forward.ts';
 import { OriginForward } from './origin-forward.ts';
 import { SinkRecorder } from './testing/sink-recorder.ts';
+import { TrailerFraming, framedLength } from './trailer-framing.ts';
 
 function settingsFor(endpoint: string): OriginSettings {
   const credentials = {
@@ -253,3 +256,57 @@ test('an answer that breaks off fails after what came', async (t) => {
   assert.equal(sink.body.toString(), 'short');
   assert.equal(sink.error?.code, 'ServiceUnavailable');
 });
+
+/** A body as the gateway frames it when a checksum trails it. */
+function framedPut(body: Buffer, checksum: string): { request: ForwardRequest; bytes: Buffer } {
+  const trailer = 'x-amz-checksum-crc32';
+  const out: Buffer[] = [];
+  const write = (part: Uint8Array): boolean => out.push(Buffer.from(part)) > 0;
+  const framing = new TrailerFraming(body.length);
+  framing.push(body, write);
+  framing.end(trailer, checksum, write);
+  const client = ['Content-Encoding', 'gzip', 'x-amz-sdk-checksum-algorithm', 'CRC32'];
+  const headers = withTrailerFraming(client, body.length, trailer);
+  const bodyLength = framedLength(body.length, trailer);
+  const request = get('/data/k', { method: 'PUT', headers, bodyLength });
+  return { request, bytes: Buffer.concat(out) };
+}
+
+function crc32Of(body: Buffer): string {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(crc32(body));
+  return bytes.toString('base64');
+}
+
+for (const [what, size] of [
+  ['small', 1000],
+  ['empty', 0],
+  ['large', 3_000_000],
+] as const) {
+  test(`a ${what} body with a trailing checksum is stored without framing, checked by the origin`, async (t) => {
+    const rig = await onMemoryS3(t);
+    const body = Buffer.alloc(size, 'bytes');
+    const { request, bytes } = framedPut(body, crc32Of(body));
+    assert.equal((await send(rig, request, bytes)).status, 200);
+    assert.ok(rig.s3.get('data', 'k')?.bytes.equals(body));
+    const read = await send(rig, get('/data/k', { headers: ['x-amz-checksum-mode', 'ENABLED'] }));
+    assert.equal(read.header('content-encoding'), 'gzip');
+    assert.equal(read.header('x-amz-checksum-crc32'), crc32Of(body));
+    const wrong = framedPut(body, 'AAAAAQ==');
+    assert.equal((await send(rig, wrong.request, wrong.bytes)).status, 400);
+  });
+
+  test(`a ${what} body goes without framing to an origin that takes no trailers`, async (t) => {
+    const rig = await onMemoryS3(t, { checksumTrailers: false });
+    const body = Buffer.alloc(size, 'bytes');
+    const { request, bytes } = framedPut(body, crc32Of(body));
+    assert.equal((await send(rig, request, bytes)).status, 200);
+    assert.ok(rig.s3.get('data', 'k')?.bytes.equals(body));
+    const read = await send(rig, get('/data/k', { headers: ['x-amz-checksum-mode', 'ENABLED'] }));
+    assert.equal(read.header('content-encoding'), 'gzip');
+    // Held for its checksum only when it is small.
+    assert.equal(read.header('x-amz-checksum-crc32'), size > 1024 * 1024 ? '' : crc32Of(body));
+    const seen = rig.s3.traffic.log.find(({ method }) => method === 'PUT');
+    assert.equal(seen?.headers.get('x-amz-trailer'), undefined);
+  });
+}

@@ -28,6 +28,7 @@ import { realBucket } from '../origin/origins.ts';
 import type { Origin, Origins } from '../origin/origins.ts';
 import type { ForwardPort, ForwardRequest, ForwardSink, Forwarding } from './forward.ts';
 import { headersForOrigin } from './forwarded-headers.ts';
+import { TrailerRemoval } from './trailer-removal.ts';
 
 /** Told of every failure, so that it can be logged (rarely, and by kind). */
 export type ForwardFailureLog = (failure: OriginFailure, request: ForwardRequest) => void;
@@ -75,6 +76,14 @@ export class OriginForward implements ForwardPort {
   forward(request: ForwardRequest, sink: ForwardSink): Forwarding {
     const origin = this.#origins().of(request.bucket);
     if (origin === null) return refuse(sink, unknownOrigin);
+    const payload = headerValue(request.headers, 'x-amz-content-sha256');
+    if (payload === unsignedTrailerPayload && !origin.checksumTrailers) {
+      return new TrailerRemoval(request, (plain) => this.#send(origin, plain, sink));
+    }
+    return this.#send(origin, request, sink);
+  }
+
+  #send(origin: Origin, request: ForwardRequest, sink: ForwardSink): Forwarding {
     const signed = this.#prepare(origin, request);
     if ('code' in signed) return refuse(sink, signed);
     return new Forwarded(
