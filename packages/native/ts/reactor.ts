@@ -287,7 +287,7 @@ export class Reactor {
     commands[at + 3] = headLength;
     commands[at + 4] = descriptor;
     commands[at + 5] = fileOffset | 0;
-    commands[at + 6] = fileOffset / twoTo32;
+    commands[at + 6] = Math.floor(fileOffset / twoTo32);
     commands[at + 7] = length;
     commands[at + 8] = token;
     commands[at + 9] = flags;
@@ -299,7 +299,7 @@ export class Reactor {
     const commands = this.#commands;
     commands[at + 2] = to;
     commands[at + 3] = length | 0;
-    commands[at + 4] = length / twoTo32;
+    commands[at + 4] = Math.floor(length / twoTo32);
     commands[at + 5] = token;
     commands[at + 6] = flags;
   }

@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { test } from 'node:test';
+import { Worker } from 'node:worker_threads';
+
+import { dropFromPageCache } from './files.ts';
+import { Reactor } from './reactor.ts';
+import {
+  Client,
+  Recorder,
+  connectClient,
+  eventually,
+  fileOf,
+  listen,
+  pattern,
+  settle,
+  startReactor,
+} from './test-peers.ts';
+
+const reactorUrl = new URL('./reactor.ts', import.meta.url).href;
+
+/** Runs a module in a process of its own. */
+function runAlone(source: string): { status: number | null; output: string } {
+  const run = spawnSync(process.execPath, ['--input-type=module', '-e', source], {
+    encoding: 'utf8',
+    timeout: 20_000,
+  });
+  return { status: run.status, output: run.stdout + run.stderr };
+}
+
+const echoOwner = `{
+  onConnected() {}, onEnded(id) { reactor.close(id); }, onClosed() {}, onRelayed() {}, onSent() {},
+  onReceived(id, start, length) { reactor.write(id, 1, start, length); },
+}`;
+
+test('a reactor works in a worker thread, and ends with it', async () => {
+  for (const orderly of [true, false]) {
+    const worker = new Worker(
+      `const { parentPort } = require('node:worker_threads');
+      import(${JSON.stringify(reactorUrl)}).then(({ Reactor }) => {
+        const reactor = new Reactor({ readThreads: 1, writeThreads: 1 });
+        const { port } = reactor.listen('127.0.0.1', 0, 16, () => (${echoOwner}));
+        parentPort.on('message', () => { reactor.stop(); parentPort.close(); });
+        parentPort.postMessage(port);
+      });`,
+      { eval: true },
+    );
+    const port = await new Promise<number>((resolve, reject) => {
+      worker.once('message', resolve);
+      worker.once('error', reject);
+    });
+    const client = new Client(port);
+    client.socket.write('from another thread');
+    await eventually('an echo', () => client.length === 19);
+    const exited = new Promise<number>((resolve) => worker.once('exit', resolve));
+    if (orderly) worker.postMessage('stop');
+    else await worker.terminate();
+    assert.equal(await exited, orderly ? 0 : 1);
+    await eventually('the end', () => client.ended || client.error !== null);
+    client.socket.destroy();
+  }
+});
+
+test('several reactors of one process and one port share the connections', async (context) => {
+  const reactors = [startReactor(context), startReactor(context)];
+  const counts = [0, 0];
+  let port = 0;
+  for (const [i, reactor] of reactors.entries()) {
+    ({ port } = reactor.listen('127.0.0.1', port, 128, (id) => {
+      counts[i]!++;
+      const owner = new Recorder(reactor);
+      owner.id = id;
+      return owner;
+    }));
+  }
+  const clients = Array.from({ length: 60 }, () => new Client(port));
+  context.after(() => {
+    for (const client of clients) client.socket.destroy();
+  });
+  await eventually('all accepted', () => counts[0]! + counts[1]! === 60);
+  assert.ok(counts[0]! > 0 && counts[1]! > 0, `shared as ${counts.join(' and ')}`);
+});
+
+test('stopping with everything in flight is clean, and afterwards every call says so', async (context) => {
+  const reactor = new Reactor({ readThreads: 1, writeThreads: 1 });
+  const server = listen(reactor);
+  const { descriptor } = fileOf(context, pattern(8 << 20, 1));
+  const from = await connectClient(context, server);
+  const to = await connectClient(context, server, true);
+  dropFromPageCache(descriptor, 0, 0);
+  reactor.registerFillMemory(new Uint8Array(8 << 20));
+  reactor.sendFile(to.owner.id, 0, 0, descriptor, 0, 8 << 20, 1, 0);
+  reactor.sendFile(to.owner.id, 0, 0, descriptor, 4 << 20, 4096, 2, 3);
+  reactor.relay(from.owner.id, to.owner.id, 10 << 20, 3);
+  from.client.socket.write(pattern(4 << 20, 2));
+  for (let i = 0; i < 8; i++) reactor.readFile(descriptor, i << 20, i << 20, 1 << 20, i + 1);
+  reactor.connect('127.0.0.1', server.port, new Recorder(reactor));
+  await settle(5);
+  reactor.stop();
+  reactor.stop();
+  assert.throws(() => reactor.listen('127.0.0.1', 0, 1, () => new Recorder(reactor)), /closed/);
+  assert.throws(() => reactor.stats(), /closed/);
+  await eventually('the peers see it', () => to.client.ended || to.client.error !== null);
+});
+
+test('a reactor can be stopped from within a batch', async (context) => {
+  const reactor = new Reactor({ readThreads: 1, writeThreads: 1 });
+  const server = listen(reactor, (owner) => {
+    owner.onBytes = (id) => {
+      reactor.writeBytes(id, Buffer.from('never sent'));
+      reactor.stop();
+    };
+  });
+  const { client } = await connectClient(context, server);
+  client.socket.write('stop');
+  await eventually('the end', () => client.ended || client.error !== null);
+  assert.equal(client.length, 0);
+});
+
+test('an exception in an owner ends the process', () => {
+  const { status, output } = runAlone(`
+    import net from 'node:net';
+    const { Reactor } = await import(${JSON.stringify(reactorUrl)});
+    const reactor = new Reactor({ readThreads: 1, writeThreads: 1 });
+    const { port } = reactor.listen('127.0.0.1', 0, 16, () => { throw new Error('a bug in an owner'); });
+    net.connect(port, '127.0.0.1');
+  `);
+  assert.equal(status, 1);
+  assert.match(output, /a bug in an owner/);
+});
+
+test('a bad command inside a batch ends the process and names itself', () => {
+  const { status, output } = runAlone(`
+    import net from 'node:net';
+    const { Reactor } = await import(${JSON.stringify(reactorUrl)});
+    const reactor = new Reactor({ readThreads: 1, writeThreads: 1 });
+    const { port } = reactor.listen('127.0.0.1', 0, 16, (id) => {
+      reactor.write(id, 0, -1, 10);
+      return ${echoOwner};
+    });
+    net.connect(port, '127.0.0.1');
+  `);
+  assert.equal(status, 1);
+  assert.match(output, /write: bytes out of bounds/);
+});
+
+test('a reactor that listens keeps the process alive, and one that was stopped lets it end', () => {
+  const { status, output } = runAlone(`
+    const { Reactor } = await import(${JSON.stringify(reactorUrl)});
+    const reactor = new Reactor({ readThreads: 1, writeThreads: 1 });
+    setTimeout(() => { console.log('still here'); reactor.stop(); }, 50).unref();
+  `);
+  assert.equal(status, 0);
+  assert.match(output, /still here/);
+});
+
+test('onBatchEnd runs after the events of a batch and before commands from outside leave', async (context) => {
+  const reactor = startReactor(context);
+  const order: string[] = [];
+  const queued: { id: Recorder['id']; text: string }[] = [];
+  reactor.onBatchEnd = () => {
+    order.push('end');
+    for (const { id, text } of queued.splice(0)) reactor.writeBytes(id, Buffer.from(text));
+  };
+  const server = listen(reactor, (owner) => {
+    owner.onBytes = (id) => {
+      order.push('bytes');
+      queued.push({ id, text: 'from a batch' });
+    };
+  });
+  const { client, owner } = await connectClient(context, server);
+  order.length = 0;
+  client.socket.write('x');
+  await eventually('an answer', () => client.length === 12);
+  assert.deepEqual(order.slice(0, 2), ['bytes', 'end']);
+  queued.push({ id: owner.id, text: ', then later' });
+  reactor.schedule();
+  reactor.schedule();
+  await eventually('the rest', () => client.length === 24);
+  assert.equal(client.bytes().toString(), 'from a batch, then later');
+});
+
+test('commands from promises that settle inside a batch keep their order', async (context) => {
+  const reactor = startReactor(context);
+  const server = listen(reactor, (owner) => {
+    owner.onBytes = (id) => {
+      void Promise.resolve().then(() => {
+        reactor.writeBytes(id, Buffer.from('second'));
+      });
+      reactor.writeBytes(id, Buffer.from('first '));
+    };
+  });
+  const { client } = await connectClient(context, server);
+  client.socket.write('x');
+  await eventually('both', () => client.length === 12);
+  assert.equal(client.bytes().toString(), 'first second');
+});
