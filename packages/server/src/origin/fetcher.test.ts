@@ -89,6 +89,8 @@ class Rig implements FetchEvents {
     const fetched = this.#fetches.get(id)!;
     assert.equal(fetched.head, null, 'one head');
     fetched.head = head;
+    fetched.error = head.error;
+    if (head.error !== null) fetched.settle();
   }
 
   onBytes(id: number, bytes: Uint8Array): number {
@@ -102,6 +104,7 @@ class Rig implements FetchEvents {
 
   onEnd(id: number, end: FetchEnd): void {
     const fetched = this.#fetches.get(id)!;
+    assert.equal(fetched.error, null, 'nothing follows an error');
     fetched.end = end;
     fetched.settle();
   }
@@ -214,8 +217,8 @@ test('If-None-Match brings a 304, a stale If-Match an error with its code', asyn
 
 test('a missing object is an error with status, code, body and headers', async (t) => {
   const { rig } = await onMemoryS3(t);
-  const { failed, error } = await rig.fetch({});
-  assert.ok(failed);
+  const { head, error } = await rig.fetch({});
+  assert.equal(head?.status, 404);
   assert.deepEqual([error?.status, error?.code], [404, 'NoSuchKey']);
   assert.match(Buffer.from(error?.body ?? []).toString(), /<Error>/);
   assert.match(Buffer.from(error?.headerLines ?? []).toString('latin1'), /content-type/i);
@@ -340,6 +343,13 @@ test('an origin that only ever says SlowDown fails with its own words', async (t
   });
   const { error } = await rig.fetch({});
   assert.deepEqual([error?.status, error?.code], [503, 'SlowDown']);
+});
+
+test('a range beyond the end is an error that knows the size', async (t) => {
+  const { s3, rig } = await onMemoryS3(t);
+  s3.put('data', 'key', '0123456789');
+  const { head } = await rig.fetch({ rangeKind: 'bounded', first: 10, last: 20 });
+  assert.deepEqual([head?.status, head?.error?.code, head?.size], [416, 'InvalidRange', 10]);
 });
 
 test('an error in a chunked body is read, an endless one is cut', async (t) => {

@@ -26,11 +26,12 @@ import { objectTarget } from './origin-target.ts';
 import type { Origin, Origins } from './origins.ts';
 
 export interface FetchEvents {
+  /** An error's head comes with its body in `error`, and ends the fetch: nothing follows. */
   onHead(fetch: FetchId, head: FetchHead): void;
   /** Returns how many bytes it took: fewer than given pauses the fetch until `more`. The bytes may not be kept. */
   onBytes(fetch: FetchId, bytes: Uint8Array): number;
   onEnd(fetch: FetchId, end: FetchEnd): void;
-  /** No usable answer: `error` is null when the origin couldn't be reached, else what it said. */
+  /** No answer at all, in place of a head. */
   onFailed(fetch: FetchId, error: OriginError | null): void;
 }
 
@@ -207,7 +208,7 @@ class Fetch implements OriginListener {
 
   onEnd(): void {
     if (this.#error !== null) {
-      this.#failWithError(this.#error);
+      this.#endWithError(this.#error);
       return;
     }
     const whole = this.#promised < 0 || this.#received === this.#promised;
@@ -221,7 +222,7 @@ class Fetch implements OriginListener {
       this.#end('broken');
     } else if (this.#error !== null) {
       // The error's body broke off: its head says enough.
-      this.#failWithError(this.#error);
+      this.#endWithError(this.#error);
     } else {
       this.#leave();
       this.#events.onFailed(this.#id, null);
@@ -241,12 +242,14 @@ class Fetch implements OriginListener {
 
   #cutError(): void {
     this.exchange?.abort();
-    if (this.#error !== null) this.#failWithError(this.#error);
+    if (this.#error !== null) this.#endWithError(this.#error);
   }
 
-  #failWithError(collected: ErrorCollector): void {
+  #endWithError(collected: ErrorCollector): void {
     this.#leave();
-    this.#events.onFailed(this.#id, collected.error());
+    const { status, headers } = collected;
+    const head = readFetchHead(status, headers, this.#headOnly, collected.error());
+    this.#events.onHead(this.#id, head);
   }
 
   #end(end: FetchEnd): void {
