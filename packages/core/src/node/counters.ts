@@ -1,0 +1,75 @@
+/** What a node counted since it started; plain numbers, read by metrics. */
+export interface NodeCounters {
+  /** Blocks reads by where their bytes came from: the store, a fill in flight, S3 for this read. */
+  readsFromDisk: number;
+  readsFromFill: number;
+  readsFromS3: number;
+  bytesFromDisk: number;
+  bytesFromFill: number;
+  bytesFromS3: number;
+  /** Lookups, and those answered from metadata that was still good. */
+  lookups: number;
+  metadataHits: number;
+  /** Requests to S3 by what for, and the bytes that came. */
+  firstFetches: number;
+  revalidations: number;
+  fills: number;
+  directStreams: number;
+  fetchedBytes: number;
+  /** Revalidations that S3 answered with 304. */
+  confirmations: number;
+  /** Blocks that were let in, blocks that reached the store, and writes that failed. */
+  admissions: number;
+  blocksStored: number;
+  writesFailed: number;
+  /** Writes that passed through and ended. */
+  writesSeen: number;
+  /** Fills that found their version gone, bodies that broke off, answers of S3 that made no sense. */
+  changes: number;
+  brokenBodies: number;
+  oddAnswers: number;
+  /** Fetches nobody wanted any more. */
+  cancelledFetches: number;
+  /** Reads that started over because what they waited for ended without them. */
+  restarts: number;
+  /** Limits reached: readers, fetches, fill memory, slots of the store. */
+  readersExhausted: number;
+  fetchesExhausted: number;
+  memoryExhausted: number;
+  storeExhausted: number;
+  /** Requests whose hash, version or range contradicted themselves. */
+  badRequests: number;
+}
+
+export function newNodeCounters(): NodeCounters {
+  return {
+    readsFromDisk: 0,
+    readsFromFill: 0,
+    readsFromS3: 0,
+    bytesFromDisk: 0,
+    bytesFromFill: 0,
+    bytesFromS3: 0,
+    lookups: 0,
+    metadataHits: 0,
+    firstFetches: 0,
+    revalidations: 0,
+    fills: 0,
+    directStreams: 0,
+    fetchedBytes: 0,
+    confirmations: 0,
+    admissions: 0,
+    blocksStored: 0,
+    writesFailed: 0,
+    writesSeen: 0,
+    changes: 0,
+    brokenBodies: 0,
+    oddAnswers: 0,
+    cancelledFetches: 0,
+    restarts: 0,
+    readersExhausted: 0,
+    fetchesExhausted: 0,
+    memoryExhausted: 0,
+    storeExhausted: 0,
+    badRequests: 0,
+  };
+}

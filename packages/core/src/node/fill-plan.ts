@@ -1,0 +1,95 @@
+/**
+ * Which bytes a fill brings, and how they are cut into segments.
+ *
+ * Adjacent missing blocks come in one GET. Admitted blocks come whole, so that they can be stored; at the ends of others
+ * only what is read. Planning a block counts as its read at the doorkeeper.
+ */
+import { assert } from '../base/assert.ts';
+import { NO_SLOT } from '../store/store.ts';
+import { noMemory, type Fetch } from './fetch.ts';
+import type { NodeParts } from './parts.ts';
+import type { Reader } from './reader.ts';
+
+/** From the reader's first block on, as far as the read goes and blocks are missing. */
+export function planFill(parts: NodeParts, now: number, fetch: Fetch, reader: Reader): void {
+  const { layout, admission } = parts;
+  const { version, size, bucket } = reader;
+  const firstBlock = layout.blockOf(reader.first);
+  const lastBlock = layout.blockOf(reader.partLast);
+  let block = firstBlock;
+  let isAdmitted = admission.admits(now, bucket, version, block);
+  fetch.segments[0]!.isAdmitted = isAdmitted;
+  const first = isAdmitted ? layout.blockStart(block) : reader.first;
+  while (
+    block < lastBlock &&
+    block + 1 - firstBlock < fetch.segments.length &&
+    isMissing(parts, reader, block + 1)
+  ) {
+    block += 1;
+    isAdmitted = admission.admits(now, bucket, version, block);
+    fetch.segments[block - firstBlock]!.isAdmitted = isAdmitted;
+  }
+  const blockLast = layout.blockStart(block) + layout.blockLength(size, block) - 1;
+  const last = isAdmitted ? blockLast : Math.min(reader.partLast, blockLast);
+  fetch.streamLast = last;
+  layOut(parts, fetch, first, last);
+}
+
+/**
+ * A lookup's stream brings bytes [first, last] of its object: takes them up to the first block that is in the store. Only
+ * an owner admits.
+ */
+export function planAdopted(
+  parts: NodeParts,
+  now: number,
+  fetch: Fetch,
+  first: number,
+  last: number,
+  isOwner: boolean,
+): void {
+  const { layout, admission, store } = parts;
+  let block = layout.blockOf(first);
+  const lastBlock = layout.blockOf(last);
+  while (block < lastBlock && store.find(fetch.version, block + 1) === NO_SLOT) block += 1;
+  layOut(parts, fetch, first, Math.min(last, layout.blockStart(block + 1) - 1));
+  for (let i = 0; i < fetch.segmentCount; i++) {
+    const segment = fetch.segments[i]!;
+    segment.isAdmitted =
+      isOwner && admission.admits(now, fetch.bucket, fetch.version, segment.block);
+  }
+}
+
+/** Neither in the store nor about to arrive. */
+function isMissing(parts: NodeParts, reader: Reader, block: number): boolean {
+  const { layout, store, fetches, limits } = parts;
+  const { version, size, partLast } = reader;
+  if (store.find(version, block) !== NO_SLOT) return false;
+  const first = layout.blockStart(block);
+  const last = Math.min(partLast, first + layout.blockLength(size, block) - 1);
+  return fetches.find(version, block, first, last, limits.readAheadSegments) === null;
+}
+
+/** Lays segments over bytes [first, last]; whether they are admitted is left as it is. */
+function layOut(parts: NodeParts, fetch: Fetch, first: number, last: number): void {
+  const { layout } = parts;
+  fetch.first = first;
+  fetch.last = last;
+  fetch.firstBlock = layout.blockOf(first);
+  fetch.segmentCount = layout.blockOf(last) - fetch.firstBlock + 1;
+  assert(fetch.segmentCount <= fetch.segments.length, 'a fetch is bounded by its segments');
+  for (let i = 0; i < fetch.segmentCount; i++) {
+    const segment = fetch.segments[i]!;
+    const block = fetch.firstBlock + i;
+    const start = layout.blockStart(block);
+    const length = layout.blockLength(fetch.size, block);
+    segment.state = 'ahead';
+    segment.block = block;
+    segment.first = Math.max(first, start);
+    segment.last = Math.min(last, start + length - 1);
+    segment.received = 0;
+    segment.memory = noMemory;
+    segment.isBlock = segment.length === length;
+    segment.askedTo = segment.first;
+    segment.servedTo = segment.first;
+  }
+}

@@ -1,0 +1,398 @@
+/**
+ * What an object is: the home answers lookups from its metadata table, or asks S3, once for all that wait.
+ *
+ * ```
+ * read ─► known and fresh ───────────────────────────────► deliver: with body bytes if they are at hand
+ *   │                                                        ▲
+ *   ├─► stale ──► revalidation (If-None-Match) ── 304 ───────┤
+ *   ├─► unknown ► first fetch (the bytes wanted) ─ 200, 206 ─┘ the body goes on as a fill that readers join
+ *   │                └── 416 ► HEAD instead       404, errors ► failure, to those who asked before it was sent
+ *   └─► one is out already ─► shares it if it is fresh enough for this reader, else the next one
+ * ```
+ * Ages count from sending the request that confirmed the metadata. A request that was out when a write of its object came
+ * by is answered to its readers, who had asked before, and not kept.
+ *
+ * Invariants: at most one request an object is out. A 404 or an error is never kept, nor answered to readers that came
+ * after the request was sent. What isn't strongly named or sized is never kept.
+ */
+import { assert } from '../base/assert.ts';
+import { copyHash128 } from '../base/hash.ts';
+import { MAX_OBJECT_BYTES } from '../layout.ts';
+import type { Hash128, ObjectMetadata, OriginError, ReadRequest } from '../read.ts';
+import { newResolvedRange, resolveRange } from '../s3/byte-range.ts';
+import { NO_SLOT } from '../store/store.ts';
+import { answerFailure, answerMetadata } from './answers.ts';
+import type { Asker, FetchHead } from './effects.ts';
+import { newFetchRequest, type Fetch } from './fetch.ts';
+import type { Fills } from './fill.ts';
+import type { Lookup, Lookups } from './lookup.ts';
+import type { KnownMetadata } from './metadata-table.ts';
+import type { NodeParts } from './parts.ts';
+import type { Reader } from './reader.ts';
+
+export class Home {
+  readonly #parts: NodeParts;
+  readonly #fills: Fills;
+  readonly #lookups: Lookups;
+  readonly #request = newFetchRequest();
+  readonly #range = newResolvedRange();
+
+  constructor(parts: NodeParts, fills: Fills, lookups: Lookups) {
+    this.#parts = parts;
+    this.#fills = fills;
+    this.#lookups = lookups;
+  }
+
+  /** A gateway asks what an object is, and for the first bytes of a range of it. */
+  read(now: number, asker: Asker, request: ReadRequest): void {
+    const { counters, effects, readers } = this.#parts;
+    counters.lookups += 1;
+    this.#parts.arrivals += 1;
+    const reader = readers.acquire(asker, this.#parts.arrivals, request);
+    if (reader === null) {
+      counters.readersExhausted += 1;
+      effects.answerFailure(asker, 'busy', null);
+      return;
+    }
+    this.begin(now, reader);
+  }
+
+  /** Answers a reader that is in no list, or lets it wait for S3. */
+  begin(now: number, reader: Reader): void {
+    const { metadata, counters } = this.#parts;
+    const known = metadata.get(reader.bucket, reader.hash);
+    if (known !== null && this.#isGoodEnough(now, known, reader)) {
+      counters.metadataHits += 1;
+      this.#deliver(now, reader, known.metadata, known.confirmedAt);
+      return;
+    }
+    reader.waitsFor = 'lookup';
+    const lookup = this.#lookups.of(reader.hash);
+    if (lookup === null) {
+      this.#open(now, reader);
+      return;
+    }
+    if (this.#canShare(now, lookup, reader)) lookup.sharers.append(reader);
+    else lookup.later.append(reader);
+  }
+
+  /** S3's answer to a lookup. */
+  onHead(now: number, fetch: Fetch, head: FetchHead): void {
+    const lookup = this.#lookupOf(fetch);
+    const { counters } = this.#parts;
+    if (head.status === 304 && lookup.known !== null) {
+      counters.confirmations += 1;
+      this.#end(fetch, false);
+      this.#learn(now, lookup, fetch, lookup.known);
+      return;
+    }
+    if (head.status === 416 && !fetch.headOnly) {
+      this.#askForHeadOnly(now, lookup, fetch);
+      return;
+    }
+    if (head.status !== 200 && head.status !== 206) {
+      this.#fail(now, lookup, fetch, head.error, head.length > 0);
+      return;
+    }
+    const hasBody = !fetch.headOnly && head.length > 0;
+    const metadata = this.#describe(fetch, head);
+    if (metadata === null) {
+      counters.oddAnswers += 1;
+      this.#end(fetch, hasBody);
+      this.#refuse(now, lookup, fetch);
+      return;
+    }
+    if (!hasBody || !this.#adopt(now, fetch, head, metadata)) {
+      this.#end(fetch, hasBody);
+      this.#learn(now, lookup, fetch, metadata);
+      return;
+    }
+    const { id } = fetch;
+    this.#learn(now, lookup, fetch, metadata);
+    this.#fills.keepIfJoined(now, id);
+  }
+
+  /** There was no answer at all. */
+  onFailed(now: number, fetch: Fetch, error: OriginError | null): void {
+    this.#fail(now, this.#lookupOf(fetch), fetch, error, false);
+  }
+
+  /** A write of the object passes through this node, or has just ended. */
+  onWrite(hash: Hash128): void {
+    this.#parts.metadata.drop(hash);
+    const lookup = this.#lookups.of(hash);
+    if (lookup !== null) lookup.isOvertaken = true;
+  }
+
+  /** A reader that waits for a lookup left; with the last one goes the request. */
+  leave(now: number, reader: Reader): void {
+    const lookup = this.#lookups.of(reader.hash);
+    assert(lookup !== null && reader.list !== null, 'a reader waits for a lookup that is there');
+    reader.list.remove(reader);
+    const { fetches, readers } = this.#parts;
+    readers.release(reader);
+    if (lookup.sharers.size > 0) return;
+    const fetch = fetches.get(lookup.fetchId);
+    assert(fetch !== null, 'a lookup has a request out');
+    this.#end(fetch, true);
+    this.#next(now, lookup, fetch.hash);
+  }
+
+  #isGoodEnough(now: number, known: KnownMetadata, reader: Reader): boolean {
+    if (known.metadata.etag === reader.failedEtag) return false;
+    return this.#isFresh(now, known.confirmedAt, reader);
+  }
+
+  /** Whether what S3 said to a request of `sentAt` may answer a reader that comes now. */
+  #isFresh(now: number, sentAt: number, reader: Reader): boolean {
+    const age = now - sentAt;
+    return age < this.#lifetimeMs(reader.bucket) && age < reader.confirmedWithinMs;
+  }
+
+  #canShare(now: number, lookup: Lookup, reader: Reader): boolean {
+    if (lookup.isOvertaken) return false;
+    const fetch = this.#parts.fetches.get(lookup.fetchId);
+    assert(fetch !== null, 'a lookup has a request out');
+    return this.#isFresh(now, fetch.sentAt, reader);
+  }
+
+  #lifetimeMs(bucket: string): number {
+    const policy = this.#parts.policyOf(bucket);
+    return policy.immutable ? Infinity : policy.ttlMs;
+  }
+
+  #lookupOf(fetch: Fetch): Lookup {
+    const lookup = this.#lookups.of(fetch.hash);
+    assert(lookup?.fetchId === fetch.id, 'a lookup waits for its own request');
+    return lookup;
+  }
+
+  #open(now: number, reader: Reader): void {
+    const { digest, counters } = this.#parts;
+    if (!digest.objectHashMatches(reader.bucket, reader.key, reader.hash)) {
+      counters.badRequests += 1;
+      answerFailure(this.#parts, reader, 'peer', null);
+      return;
+    }
+    const lookup = this.#lookups.acquire(reader.hash);
+    if (lookup === null) {
+      counters.fetchesExhausted += 1;
+      answerFailure(this.#parts, reader, 'busy', null);
+      return;
+    }
+    lookup.later.append(reader);
+    this.#next(now, lookup, reader.hash);
+  }
+
+  /** Sends a request for those that couldn't share the last one; without any the lookup is over. */
+  #next(now: number, lookup: Lookup, hash: Hash128): void {
+    const { sharers, later } = lookup;
+    assert(sharers.size === 0, 'the last request was answered to all that shared it');
+    const fetch = later.size === 0 ? null : this.#fills.acquire(now);
+    if (fetch === null) {
+      for (let reader = later.shift(); reader !== null; reader = later.shift()) {
+        answerFailure(this.#parts, reader, 'busy', null);
+      }
+      this.#lookups.release(hash, lookup);
+      return;
+    }
+    let leader = later.first!;
+    let failed = false;
+    const known = this.#parts.metadata.get(leader.bucket, leader.hash)?.metadata ?? null;
+    for (let reader = later.shift(); reader !== null; reader = later.shift()) {
+      sharers.append(reader);
+      if (leader.bodyLimit === 0 && reader.bodyLimit > 0) leader = reader;
+      if (reader.failedEtag === known?.etag) failed = true;
+    }
+    lookup.known = failed ? null : known;
+    this.#send(now, lookup, fetch, leader);
+  }
+
+  /** Asks S3 for the leader's range, as far as its first chunk goes; for the head alone where that can't be said. */
+  #send(now: number, lookup: Lookup, fetch: Fetch, leader: Reader): void {
+    const { layout } = this.#parts;
+    const { range } = leader;
+    fetch.bucket = leader.bucket;
+    fetch.key = leader.key;
+    copyHash128(leader.hash, fetch.hash);
+    fetch.headOnly = leader.bodyLimit === 0;
+    const isOpen = range.kind === 'none' || range.kind === 'from';
+    fetch.first = range.kind === 'none' ? 0 : range.first;
+    if (range.kind === 'suffix') {
+      fetch.rangeKind = 'suffix';
+      fetch.last = 0;
+      if (range.first === 0 || range.first > layout.tailBytes) fetch.headOnly = true;
+    } else {
+      const chunkLast = (layout.chunkOf(fetch.first) + 1) * layout.chunkBytes - 1;
+      fetch.rangeKind = 'bounded';
+      fetch.last = isOpen ? chunkLast : Math.min(range.last, chunkLast);
+    }
+    if (fetch.first >= MAX_OBJECT_BYTES) fetch.headOnly = true;
+    this.#dispatch(now, lookup, fetch);
+  }
+
+  /** No such range: what the object is tells the gateway why. */
+  #askForHeadOnly(now: number, lookup: Lookup, fetch: Fetch): void {
+    this.#end(fetch, false);
+    const next = this.#fills.acquire(now);
+    assert(next !== null, 'a fetch that was given back can be had');
+    next.bucket = fetch.bucket;
+    next.key = fetch.key;
+    copyHash128(fetch.hash, next.hash);
+    next.headOnly = true;
+    this.#dispatch(now, lookup, next);
+  }
+
+  #dispatch(now: number, lookup: Lookup, fetch: Fetch): void {
+    const { counters, effects, arrivals } = this.#parts;
+    const { known } = lookup;
+    const request = this.#request;
+    if (known === null) counters.firstFetches += 1;
+    else counters.revalidations += 1;
+    lookup.fetchId = fetch.id;
+    lookup.isOvertaken = false;
+    fetch.purpose = 'lookup';
+    fetch.sentAt = now;
+    fetch.sentAfter = arrivals;
+    request.bucket = fetch.bucket;
+    request.key = fetch.key;
+    request.headOnly = fetch.headOnly;
+    request.rangeKind = fetch.headOnly ? 'none' : fetch.rangeKind;
+    request.first = fetch.headOnly ? 0 : fetch.first;
+    request.last = fetch.headOnly ? 0 : fetch.last;
+    request.ifNoneMatch = known === null ? '' : known.etag;
+    effects.startFetch(fetch.id, request);
+  }
+
+  /** The object as S3 described it; null when it can't be cached: no strong name, no size, or a range nobody asked for. */
+  #describe(fetch: Fetch, head: FetchHead): ObjectMetadata | null {
+    const { etag, size, lastModified } = head;
+    if (etag === '' || size < 0 || size > MAX_OBJECT_BYTES) return null;
+    if (!fetch.headOnly && !isAnswerToRange(fetch, head)) return null;
+    const version: Hash128 = { h0: 0, h1: 0, h2: 0, h3: 0 };
+    this.#parts.digest.version(fetch.bucket, fetch.hash, etag, version);
+    return { etag, size, lastModified, headerLines: head.headerLines.slice(), version };
+  }
+
+  /** Makes the body a fill that readers can join; false when nobody needs it. */
+  #adopt(now: number, fetch: Fetch, head: FetchHead, metadata: ObjectMetadata): boolean {
+    const { layout, store, ownership, limits } = this.#parts;
+    const { size, version } = metadata;
+    const { first } = head;
+    const block = layout.blockOf(first);
+    fetch.streamLast = first + head.length - 1;
+    // A server that ignores ranges sends all of the object: what was asked for isn't at its beginning.
+    if (fetch.rangeKind === 'bounded' && first !== fetch.first) return false;
+    if (store.find(version, block) !== NO_SLOT) return false;
+    const isOwner = ownership.owns(fetch.hash, size, block);
+    let last = fetch.streamLast;
+    if (!isOwner) last = Math.min(last, first + limits.smallAnswerBytes - 1);
+    else if (fetch.rangeKind === 'bounded')
+      last = Math.min(last, layout.stretchEnd(size, first) - 1);
+    fetch.etag = metadata.etag;
+    fetch.size = size;
+    copyHash128(version, fetch.version);
+    if (layout.blockOf(last) - block >= fetch.segments.length) return false;
+    this.#fills.adopt(now, fetch, first, last, isOwner);
+    return true;
+  }
+
+  /** S3 confirmed or described the object: answers those that shared the request, and asks for the others. */
+  #learn(now: number, lookup: Lookup, fetch: Fetch, metadata: ObjectMetadata): void {
+    const { sentAt, sentAfter, hash } = fetch;
+    const { sharers, later } = lookup;
+    if (!lookup.isOvertaken) this.#parts.metadata.put(hash, metadata, sentAt);
+    for (let reader = sharers.shift(); reader !== null; reader = sharers.shift()) {
+      const isLate = reader.arrival > sentAfter;
+      if (isLate && metadata.etag === reader.failedEtag) later.append(reader);
+      else this.#deliver(now, reader, metadata, sentAt);
+    }
+    this.#next(now, lookup, hash);
+  }
+
+  /** S3 said no, or nothing: so do we, but only to those who had asked before it was asked. */
+  #fail(
+    now: number,
+    lookup: Lookup,
+    fetch: Fetch,
+    error: OriginError | null,
+    isCut: boolean,
+  ): void {
+    const { sentAfter, hash } = fetch;
+    if (error?.status === 404) this.#parts.metadata.drop(hash);
+    this.#end(fetch, isCut);
+    const { sharers, later } = lookup;
+    for (let reader = sharers.shift(); reader !== null; reader = sharers.shift()) {
+      if (reader.arrival <= sentAfter) answerFailure(this.#parts, reader, 'origin', error);
+      else later.append(reader);
+    }
+    this.#next(now, lookup, hash);
+  }
+
+  /** The object can't be cached: its readers' requests are passed through. */
+  #refuse(now: number, lookup: Lookup, fetch: Fetch): void {
+    this.#parts.metadata.drop(fetch.hash);
+    const { sharers } = lookup;
+    for (let reader = sharers.shift(); reader !== null; reader = sharers.shift()) {
+      answerFailure(this.#parts, reader, 'uncacheable', null);
+    }
+    this.#next(now, lookup, fetch.hash);
+  }
+
+  /** Answers with the metadata, and with the first bytes of the range if they are held or on their way. */
+  #deliver(now: number, reader: Reader, metadata: ObjectMetadata, confirmedAt: number): void {
+    const { layout, store, effects, counters, readers } = this.#parts;
+    reader.metadata = metadata;
+    reader.confirmedAt = confirmedAt;
+    reader.lifetimeMs = this.#lifetimeMs(reader.bucket);
+    resolveRange(reader.range, metadata.size, this.#range);
+    const { kind, first, last } = this.#range;
+    if (reader.bodyLimit === 0 || kind === 'unsatisfiable' || first > last) {
+      answerMetadata(this.#parts, now, reader);
+      return;
+    }
+    const block = layout.blockOf(first);
+    const blockStart = layout.blockStart(block);
+    reader.first = first;
+    reader.last = Math.min(last, first + reader.bodyLimit - 1, blockStart + layout.blockBytes - 1);
+    reader.partLast = Math.min(last, layout.stretchEnd(metadata.size, first) - 1);
+    copyHash128(metadata.version, reader.version);
+    const slot = store.find(metadata.version, block);
+    if (slot === NO_SLOT) {
+      const segment = this.#fills.find(reader);
+      if (segment === null) answerMetadata(this.#parts, now, reader);
+      else this.#fills.join(now, segment, reader);
+      return;
+    }
+    const { asker, length, lifetimeMs } = reader;
+    readers.release(reader);
+    counters.bytesFromDisk += length;
+    store.touch(slot);
+    store.pin(slot);
+    const age = now - confirmedAt;
+    const offset = first - blockStart;
+    effects.answerMetadataFromSlot(asker, metadata, age, lifetimeMs, first, slot, offset, length);
+  }
+
+  /** Gives a request's record back; `isCut` when S3 may still send something. */
+  #end(fetch: Fetch, isCut: boolean): void {
+    const { effects, fetches, counters } = this.#parts;
+    if (isCut) {
+      counters.cancelledFetches += 1;
+      effects.cancelFetch(fetch.id);
+    }
+    fetch.stream = 'over';
+    fetches.release(fetch);
+  }
+}
+
+/** Whether the body is what the range asked for: S3 may also send the whole object. */
+function isAnswerToRange(fetch: Fetch, head: FetchHead): boolean {
+  const { size, first, length } = head;
+  if (head.status === 200) return first === 0 && length === size;
+  if (fetch.rangeKind === 'suffix') {
+    const expected = Math.max(0, size - fetch.first);
+    return first === expected && length === size - expected;
+  }
+  return first === fetch.first && length === Math.min(fetch.last, size - 1) - first + 1;
+}

@@ -1,0 +1,29 @@
+/** Every bound of a node, by name. Reaching one is counted and answered, never ignored. */
+export interface NodeLimits {
+  /** Reads that wait for S3 at a time; one more is answered busy. Hits don't count. */
+  readonly maxReaders: number;
+  /** Fetches from S3 at a time, with those whose bytes still wait for a reader or for the disk. */
+  readonly maxFetches: number;
+  /** Bytes of memory that fetched blocks have before they were served or stored. */
+  readonly fillBudgetBytes: number;
+  /** How many segments a fetch receives beyond the last one that a reader asked for. */
+  readonly readAheadSegments: number;
+  /** How long a fetch waits for its next reader before it is given up. */
+  readonly idleFetchMs: number;
+  /** Answers up to this length are sent in one go; longer ones as their bytes come. */
+  readonly smallAnswerBytes: number;
+  /** Objects, and bytes of their headers, in the metadata table. */
+  readonly metadataEntries: number;
+  readonly metadataBytes: number;
+}
+
+export const defaultNodeLimits: NodeLimits = {
+  maxReaders: 8192,
+  maxFetches: 128,
+  fillBudgetBytes: 256 * 1024 * 1024,
+  readAheadSegments: 2,
+  idleFetchMs: 5000,
+  smallAnswerBytes: 32 * 1024,
+  metadataEntries: 1_000_000,
+  metadataBytes: 512 * 1024 * 1024,
+};

@@ -1,0 +1,103 @@
+/**
+ * Bytes of a version: from the store if the block is there, else from a fill in flight, else from S3.
+ *
+ * The way of a hit is the whole of `read` down to its first return: no record is taken, nothing is allocated.
+ */
+import { equalHash128 } from '../base/hash.ts';
+import type { Hash128, ReadRequest } from '../read.ts';
+import { NO_SLOT } from '../store/store.ts';
+import { answerFailure } from './answers.ts';
+import type { Asker, SlotId } from './effects.ts';
+import type { Fills } from './fill.ts';
+import type { NodeParts } from './parts.ts';
+import type { Reader } from './reader.ts';
+
+export class Owner {
+  readonly #parts: NodeParts;
+  readonly #fills: Fills;
+  readonly #version: Hash128 = { h0: 0, h1: 0, h2: 0, h3: 0 };
+
+  constructor(parts: NodeParts, fills: Fills) {
+    this.#parts = parts;
+    this.#fills = fills;
+  }
+
+  /** A gateway asks for bytes [first, last] of one block. */
+  read(now: number, asker: Asker, request: ReadRequest): void {
+    const { layout, store, effects, counters, readers } = this.#parts;
+    const { first, last } = request;
+    const block = layout.blockOf(first);
+    const slot = store.find(request.version, block);
+    const offset = first - layout.blockStart(block);
+    const length = last - first + 1;
+    if (slot !== NO_SLOT && length > 0 && offset + length <= store.length(slot)) {
+      this.#answerFromSlot(asker, slot, offset, length);
+      return;
+    }
+    if (!this.#isSensible(request)) {
+      counters.badRequests += 1;
+      effects.answerFailure(asker, 'peer', null);
+      return;
+    }
+    this.#parts.arrivals += 1;
+    const reader = readers.acquire(asker, this.#parts.arrivals, request);
+    if (reader === null) {
+      counters.readersExhausted += 1;
+      effects.answerFailure(asker, 'busy', null);
+      return;
+    }
+    this.#miss(now, reader);
+  }
+
+  /** Reads anew for a reader whose fetch ended without it. */
+  readAgain(now: number, reader: Reader): void {
+    const { layout, store, readers } = this.#parts;
+    const block = layout.blockOf(reader.first);
+    const slot = store.find(reader.version, block);
+    if (slot === NO_SLOT) {
+      this.#miss(now, reader);
+      return;
+    }
+    const { asker, first, length } = reader;
+    readers.release(reader);
+    this.#answerFromSlot(asker, slot, first - layout.blockStart(block), length);
+  }
+
+  #answerFromSlot(asker: Asker, slot: SlotId, offset: number, length: number): void {
+    const { store, effects, counters } = this.#parts;
+    counters.readsFromDisk += 1;
+    counters.bytesFromDisk += length;
+    store.touch(slot);
+    store.pin(slot);
+    effects.answerFromSlot(asker, slot, offset, length);
+  }
+
+  #miss(now: number, reader: Reader): void {
+    const { digest, counters } = this.#parts;
+    const segment = reader.mustStream ? null : this.#fills.find(reader);
+    if (segment !== null) {
+      this.#fills.join(now, segment, reader);
+      return;
+    }
+    const { bucket, key, hash, etag, version } = reader;
+    if (!digest.objectHashMatches(bucket, key, hash)) {
+      counters.badRequests += 1;
+      answerFailure(this.#parts, reader, 'peer', null);
+      return;
+    }
+    digest.version(bucket, hash, etag, this.#version);
+    if (!equalHash128(this.#version, version)) {
+      // The bucket points at another origin than the gateway's metadata came from.
+      answerFailure(this.#parts, reader, 'changed', null);
+      return;
+    }
+    this.#fills.start(now, reader);
+  }
+
+  /** Within one block of the object, and what is wanted afterwards lies behind it. */
+  #isSensible({ first, last, partLast, size }: ReadRequest): boolean {
+    const { layout } = this.#parts;
+    if (!(first >= 0 && first <= last && last <= partLast && partLast < size)) return false;
+    return layout.blockOf(first) === layout.blockOf(last);
+  }
+}
