@@ -1,0 +1,443 @@
+/**
+ * A node's side of all links: listens, lets in whoever holds the cluster secret, hands reads to the node and sends its answers.
+ *
+ * The answer methods mirror the node's effects: they return nothing and never call back. A read that was cancelled, or whose
+ * link is gone, is answered into the void; only its `onSent` still comes, later. On multiplexed links answers are only
+ * ever whole; on exclusive links the head goes first.
+ *
+ * Every read gets exactly one answer, a cancelled one a failure: askers count on it.
+ */
+import { constants } from 'node:os';
+import type { Asker } from '@s3-accelerator/core/node/effects.ts';
+import type {
+  ObjectMetadata,
+  OriginError,
+  ReadFailure,
+  ReadRequest,
+} from '@s3-accelerator/core/read.ts';
+import { Arena, CommandFlag } from '@s3-accelerator/native/native.ts';
+import type { ConnectionId, ListenerId, Reactor } from '@s3-accelerator/native/reactor.ts';
+import type { LinkPurpose } from '@s3-accelerator/protocol/handshake.ts';
+import {
+  bytesAnswerBytes,
+  encodeBytesAnswer,
+  encodeFailureAnswer,
+  encodeMetadataAnswer,
+  failureAnswerBound,
+  metadataAnswerBound,
+} from '@s3-accelerator/protocol/read-answer.ts';
+import type { FaultLog } from '../log.ts';
+import type { ForwardPort } from '../passthrough/forward.ts';
+import type { AskerRecord } from './askers.ts';
+import { Askers } from './askers.ts';
+import { ForwardAnswerer } from './forward-answerer.ts';
+import { LinkContext } from './link-context.ts';
+import { AnsweringHandshake, fullRefusal } from './link-handshake.ts';
+import type { LinkServerOptions } from './link-options.ts';
+import { forwardWindowBytes } from './link-options.ts';
+import type { LinkUser } from './link.ts';
+import { Link } from './link.ts';
+import type { ReadAnswererOwner } from './read-answerer.ts';
+import { ReadAnswerer } from './read-answerer.ts';
+
+/** What comes over the links. Never called during an answer method. */
+export interface NodeReads {
+  /** A read wants an answer. The request is good during the call. */
+  onRead(asker: Asker, request: ReadRequest): void;
+  /** Nobody waits for this read any more: the asker's id is dead. */
+  onReadCancelled(asker: Asker): void;
+  /** A body that comes in pieces may go on, after `continueAnswer` returned false. */
+  onAskerReady(asker: Asker): void;
+  /** The kernel took a body out of a file, or won't any more (errno). Once for every send. */
+  onSent(token: number, errno: number): void;
+}
+
+export class LinkServer implements ReadAnswererOwner {
+  readonly #context: LinkContext;
+  readonly #options: LinkServerOptions;
+  readonly #reads: NodeReads;
+  readonly #forwardPort: ForwardPort;
+  readonly #askers: Askers;
+  readonly #links = new Set<Link>();
+  readonly #listeners: ListenerId[] = [];
+  /** Sends to askers that are gone, to be told after the current effect. */
+  #unsent: number[] = [];
+  #linksRefused = 0;
+
+  constructor(
+    reactor: Reactor,
+    options: LinkServerOptions,
+    faults: FaultLog,
+    reads: NodeReads,
+    forwardPort: ForwardPort,
+  ) {
+    this.#context = new LinkContext(reactor, options, faults);
+    this.#options = options;
+    this.#reads = reads;
+    this.#forwardPort = forwardPort;
+    this.#askers = new Askers(options.maxReads);
+  }
+
+  get links(): number {
+    return this.#links.size;
+  }
+
+  /** Links that were refused because there were too many. */
+  get linksRefused(): number {
+    return this.#linksRefused;
+  }
+
+  get readsUnderWay(): number {
+    return this.#askers.underWay;
+  }
+
+  /** Reads that were answered busy because there were too many. */
+  get readsRefused(): number {
+    return this.#askers.refused;
+  }
+
+  /** Listens on a numeric address; returns the port. Throws the reactor's error when it can't. */
+  listen(host: string, port: number): number {
+    const listening = this.#context.reactor.listen(host, port, 1024, (id) => this.#accept(id));
+    this.#listeners.push(listening.listener);
+    return listening.port;
+  }
+
+  /** Takes no further links; those that are open go on. */
+  stopListening(): void {
+    for (const listener of this.#listeners.splice(0)) this.#context.reactor.stopListening(listener);
+  }
+
+  /** Stops listening and ends all links at once. */
+  close(): void {
+    this.stopListening();
+    for (const link of [...this.#links]) link.lose();
+  }
+
+  // — answers
+
+  /** Answers a lookup, without a body. */
+  answerMetadata(asker: Asker, metadata: ObjectMetadata, ageMs: number, lifetimeMs: number): void {
+    const record = this.#take(asker);
+    if (record === null) return;
+    this.#sendMetadata(record, metadata, ageMs, lifetimeMs, 0, 0);
+    this.#askers.release(record);
+  }
+
+  /** Answers a lookup with bytes of the object from `bodyFirst`, out of a file. `onSent` with the token follows. */
+  answerMetadataFromFile(
+    asker: Asker,
+    metadata: ObjectMetadata,
+    ageMs: number,
+    lifetimeMs: number,
+    bodyFirst: number,
+    descriptor: number,
+    fileOffset: number,
+    length: number,
+    token: number,
+  ): void {
+    const record = this.#takeForFile(asker, token);
+    if (record === null) return;
+    const { reactor } = this.#context;
+    const { requestId } = record;
+    const at = reactor.reserve(metadataAnswerBound(metadata));
+    const head =
+      encodeMetadataAnswer(
+        reactor.output,
+        at,
+        requestId,
+        metadata,
+        ageMs,
+        lifetimeMs,
+        bodyFirst,
+        length,
+      ) - at;
+    this.#sendFile(record, at, head, descriptor, fileOffset, length);
+  }
+
+  /** Answers a lookup with bytes of the object from `bodyFirst`, which are copied during the call. */
+  answerMetadataFromMemory(
+    asker: Asker,
+    metadata: ObjectMetadata,
+    ageMs: number,
+    lifetimeMs: number,
+    bodyFirst: number,
+    bytes: Uint8Array,
+  ): void {
+    const record = this.#take(asker);
+    if (record === null) return;
+    this.#sendMetadata(record, metadata, ageMs, lifetimeMs, bodyFirst, bytes.length);
+    record.link?.sendBytes(bytes);
+    this.#askers.release(record);
+  }
+
+  /** Answers a blocks read with a file's range. `onSent` with the token follows. */
+  answerBytesFromFile(
+    asker: Asker,
+    descriptor: number,
+    fileOffset: number,
+    length: number,
+    token: number,
+  ): void {
+    const record = this.#takeForFile(asker, token);
+    if (record === null) return;
+    const { reactor } = this.#context;
+    const at = reactor.reserve(bytesAnswerBytes);
+    encodeBytesAnswer(reactor.output, at, record.requestId, length);
+    this.#sendFile(record, at, bytesAnswerBytes, descriptor, fileOffset, length);
+  }
+
+  /** Answers a blocks read with bytes, which are copied during the call. */
+  answerBytesFromMemory(asker: Asker, bytes: Uint8Array): void {
+    const record = this.#take(asker);
+    if (record === null) return;
+    this.#sendBytesHead(record, bytes.length);
+    record.link?.sendBytes(bytes);
+    this.#askers.release(record);
+  }
+
+  /** Begins the answer of a blocks read whose `length` bytes come by `continueAnswer`. */
+  beginAnswer(asker: Asker, length: number): void {
+    const record = this.#askers.get(asker);
+    if (record === null) return;
+    record.stage = 'answering';
+    record.missing = length;
+    if (record.exclusive) {
+      this.#sendBytesHead(record, length);
+    } else {
+      record.whole = new Uint8Array(bytesAnswerBytes + length);
+      record.wholeLength = encodeBytesAnswer(record.whole, 0, record.requestId, length);
+    }
+  }
+
+  /**
+   * Sends the next bytes of an answer that has begun, copied during the call; the last ones end it. False: the asker doesn't
+   * keep up, `onAskerReady` follows.
+   */
+  continueAnswer(asker: Asker, bytes: Uint8Array): boolean {
+    const record = this.#askers.get(asker);
+    if (record === null) return true;
+    record.missing -= bytes.length;
+    if (record.whole !== null) {
+      record.whole.set(bytes, record.wholeLength);
+      record.wholeLength += bytes.length;
+      if (record.missing === 0) record.link?.sendBytes(record.whole);
+    } else {
+      record.link?.sendBytes(bytes);
+      this.#keepWindow(record, bytes.length);
+    }
+    if (record.missing > 0) return !record.marked;
+    this.#askers.release(record);
+    return true;
+  }
+
+  /** An answer that had begun can't be completed. */
+  abortAnswer(asker: Asker): void {
+    const record = this.#askers.get(asker);
+    if (record === null) return;
+    const { link } = record;
+    if (record.exclusive && record.stage === 'answering') {
+      // Half a body is on the link: nothing else can tell the asker that the rest won't come.
+      this.#askers.release(record);
+      link?.lose();
+    } else {
+      this.answerFailure(asker, 'peer', null);
+    }
+  }
+
+  /** Answers that there are no bytes, and why. */
+  answerFailure(asker: Asker, failure: ReadFailure, error: OriginError | null): void {
+    const record = this.#take(asker);
+    if (record?.link == null) return;
+    this.#sendFailure(record.link, record.requestId, failure, error);
+    this.#askers.release(record);
+  }
+
+  // — what the links say
+
+  onRequest(answerer: ReadAnswerer, requestId: number, request: ReadRequest): void {
+    const { link, unanswered, exclusive } = answerer;
+    const record = this.#askers.begin(link, unanswered, requestId, exclusive);
+    if (record === null) this.#sendFailure(link, requestId, 'busy', null);
+    else this.#reads.onRead(record.id, request);
+  }
+
+  onCancelled(record: AskerRecord): void {
+    const { id, link, exclusive, stage, requestId } = record;
+    if (exclusive && stage === 'answering' && link !== null && !link.lost) {
+      // Its body has begun, so the asker gets the rest of it.
+      return;
+    }
+    this.#askers.release(record);
+    if (link !== null && !link.lost) this.#sendFailure(link, requestId, 'peer', null);
+    this.#reads.onReadCancelled(id);
+  }
+
+  onSent(link: Link, token: number, errno: number): void {
+    const record = this.#askers.get(token - 1);
+    if (record === null) return;
+    if (record.stage === 'answering') {
+      record.marked = false;
+      this.#reads.onAskerReady(record.id);
+      return;
+    }
+    const { sentToken, requestId, copied } = record;
+    this.#askers.release(record);
+    if (errno !== 0 && !link.lost) {
+      if (copied) this.#sendFailure(link, requestId, 'peer', null);
+      else link.lose();
+    }
+    this.#reads.onSent(sentToken, errno);
+  }
+
+  onAnswererLost(answerer: ReadAnswerer): void {
+    this.#links.delete(answerer.link);
+  }
+
+  // — sending
+
+  /** The record of a read whose answer leaves now. */
+  #take(asker: Asker): AskerRecord | null {
+    const record = this.#askers.get(asker);
+    if (record !== null) this.#askers.answered(record);
+    return record;
+  }
+
+  /** The same for a body out of a file; the send of a read that is gone is told later. */
+  #takeForFile(asker: Asker, token: number): AskerRecord | null {
+    const record = this.#take(asker);
+    if (record !== null) {
+      record.stage = 'sending';
+      record.sentToken = token;
+      return record;
+    }
+    this.#unsent.push(token);
+    if (this.#unsent.length === 1) queueMicrotask(() => this.#tellUnsent());
+    return null;
+  }
+
+  #tellUnsent(): void {
+    const tokens = this.#unsent;
+    this.#unsent = [];
+    for (const token of tokens) this.#reads.onSent(token, constants.errno.ECANCELED);
+  }
+
+  #sendFile(
+    record: AskerRecord,
+    at: number,
+    headLength: number,
+    descriptor: number,
+    fileOffset: number,
+    length: number,
+  ): void {
+    const { reactor } = this.#context;
+    const { link, exclusive, id } = record;
+    if (link === null) return;
+    const lent = exclusive && this.#options.lendPages;
+    record.copied = !lent;
+    const flags = lent ? 0 : CommandFlag.copy | CommandFlag.deferrable;
+    reactor.commit(headLength);
+    reactor.sendFile(link.id, at, headLength, descriptor, fileOffset, length, id + 1, flags);
+  }
+
+  #sendMetadata(
+    record: AskerRecord,
+    metadata: ObjectMetadata,
+    ageMs: number,
+    lifetimeMs: number,
+    bodyFirst: number,
+    bodyLength: number,
+  ): void {
+    const { reactor } = this.#context;
+    const { link, requestId } = record;
+    if (link === null) return;
+    const at = reactor.reserve(metadataAnswerBound(metadata));
+    const end = encodeMetadataAnswer(
+      reactor.output,
+      at,
+      requestId,
+      metadata,
+      ageMs,
+      lifetimeMs,
+      bodyFirst,
+      bodyLength,
+    );
+    reactor.commit(end - at);
+    reactor.write(link.id, Arena.output, at, end - at);
+  }
+
+  #sendBytesHead(record: AskerRecord, length: number): void {
+    const { reactor } = this.#context;
+    const { link, requestId } = record;
+    if (link === null) return;
+    const at = reactor.reserve(bytesAnswerBytes);
+    encodeBytesAnswer(reactor.output, at, requestId, length);
+    reactor.commit(bytesAnswerBytes);
+    reactor.write(link.id, Arena.output, at, bytesAnswerBytes);
+  }
+
+  #sendFailure(
+    link: Link,
+    requestId: number,
+    failure: ReadFailure,
+    error: OriginError | null,
+  ): void {
+    const { reactor } = this.#context;
+    const at = reactor.reserve(failureAnswerBound(error));
+    const end = encodeFailureAnswer(reactor.output, at, requestId, failure, error);
+    reactor.commit(end - at);
+    reactor.write(link.id, Arena.output, at, end - at);
+  }
+
+  /** Asks to hear when the kernel took what was sent so far, once that is much. */
+  #keepWindow(record: AskerRecord, length: number): void {
+    record.unmarked += length;
+    if (record.unmarked < forwardWindowBytes || record.marked || record.link === null) return;
+    record.unmarked = 0;
+    record.marked = true;
+    this.#context.reactor.mark(record.link.id, record.id + 1, CommandFlag.eager);
+  }
+
+  // — letting in
+
+  #accept(id: ConnectionId): Link {
+    const link = Link.answer(
+      this.#context,
+      id,
+      new AnsweringHandshake(this.#options.secret),
+      this.#doorman,
+    );
+    this.#links.add(link);
+    if (this.#links.size > this.#options.maxLinks) {
+      this.#linksRefused += 1;
+      link.turnAway(fullRefusal());
+    }
+    return link;
+  }
+
+  /** The user of links that aren't open yet. */
+  readonly #doorman: LinkUser = {
+    onOpen: (link, purpose) => {
+      link.user = this.#userFor(link, purpose);
+      link.user.onOpen(link, purpose);
+    },
+    onLost: (link) => {
+      this.#links.delete(link);
+    },
+    onFrame: () => undefined,
+    onBody: () => undefined,
+    onSent: () => undefined,
+    onRelayed: () => undefined,
+  };
+
+  #userFor(link: Link, purpose: LinkPurpose): LinkUser {
+    const { idleMs } = this.#options;
+    if (purpose === 'forward') {
+      return new ForwardAnswerer(this.#context, this.#forwardPort, idleMs, () => {
+        this.#links.delete(link);
+      });
+    }
+    this.#context.reactor.deadline(link.id, idleMs);
+    return new ReadAnswerer(this.#context, this, link, purpose === 'exclusive');
+  }
+}

@@ -1,0 +1,198 @@
+/**
+ * A link that carries many small reads at once, as its asking end sees it: answers come in any order.
+ *
+ * One receive brings many answers and one send carries many requests: that is what makes a small hit cheap. An answer's body
+ * stands whole in the input arena when it is announced, and goes to the client in the same turn; a body that nobody takes
+ * during the announcement is copied and held.
+ *
+ * Invariants: every request is answered exactly once, so the number outstanding is exact; when the link is lost, every read
+ * on it fails, and none elsewhere.
+ */
+import type { ReadRequest } from '@s3-accelerator/core/read.ts';
+import { Arena } from '@s3-accelerator/native/native.ts';
+import type { ConnectionId } from '@s3-accelerator/native/reactor.ts';
+import type { FrameHeader } from '@s3-accelerator/protocol/frame.ts';
+import { FrameType } from '@s3-accelerator/protocol/frame.ts';
+import { decodeReadAnswer, newReadAnswer } from '@s3-accelerator/protocol/read-answer.ts';
+import { encodeReadRequest, readRequestBound } from '@s3-accelerator/protocol/read-request.ts';
+import type { LinkContext } from './link-context.ts';
+import { AskingHandshake } from './link-handshake.ts';
+import type { LinkUser } from './link.ts';
+import { Link } from './link.ts';
+import type { PendingRead, ReadLink, Reads } from './reads.ts';
+
+/** Whoever opened the link. */
+export interface MultiplexedLinkOwner {
+  onMultiplexedOpen(link: MultiplexedLink): void;
+  /** `served`: whether it had been open. */
+  onMultiplexedLost(link: MultiplexedLink, served: boolean): void;
+}
+
+export class MultiplexedLink implements LinkUser, ReadLink {
+  readonly #context: LinkContext;
+  readonly #reads: Reads;
+  readonly #owner: MultiplexedLinkOwner;
+  readonly #link: Link;
+  readonly #answer = newReadAnswer();
+  /** Requests that wait for the handshake, in order. */
+  #backlog: { readonly read: PendingRead; readonly id: number; readonly frame: Uint8Array }[] = [];
+  #served = false;
+  #silentTicks = 0;
+  /** Where the body of the answer that is being announced starts. */
+  #bodyStart = 0;
+
+  constructor(
+    context: LinkContext,
+    reads: Reads,
+    owner: MultiplexedLinkOwner,
+    host: string,
+    port: number,
+    smallAnswerBytes: number,
+  ) {
+    this.#context = context;
+    this.#reads = reads;
+    this.#owner = owner;
+    const handshake = new AskingHandshake(context.options.secret, 'multiplexed');
+    this.#link = Link.ask(context, host, port, handshake, this);
+    this.#link.wholeBodyBytes = smallAnswerBytes;
+  }
+
+  get lost(): boolean {
+    return this.#link.lost;
+  }
+
+  /** Sends a read, or keeps it until the link is open. */
+  send(pending: PendingRead, request: ReadRequest): void {
+    pending.link = this;
+    if (!this.#link.serving) {
+      const bytes = new Uint8Array(readRequestBound(request));
+      const length = encodeReadRequest(bytes, 0, pending.id, request);
+      const frame = bytes.subarray(0, length);
+      this.#backlog.push({ read: pending, id: pending.id, frame });
+      return;
+    }
+    const { reactor } = this.#context;
+    const at = reactor.reserve(readRequestBound(request));
+    const length = encodeReadRequest(reactor.output, at, pending.id, request) - at;
+    reactor.commit(length);
+    reactor.write(this.#link.id, Arena.output, at, length);
+    pending.stage = 'asked';
+  }
+
+  relayBody(pending: PendingRead, client: ConnectionId): void {
+    pending.stage = 'taken';
+    this.#context.reactor.write(client, Arena.input, this.#bodyStart, pending.bodyLength);
+  }
+
+  drop(pending: PendingRead): void {
+    switch (pending.stage) {
+      case 'asked':
+        this.#reads.forget(pending);
+        this.#link.sendBareFrame(FrameType.cancel, pending.id);
+        break;
+      case 'announced':
+        this.#reads.forget(pending);
+        break;
+      case 'waiting':
+      case 'held':
+      case 'relaying':
+      case 'taken':
+      case 'dropped':
+        this.#reads.release(pending);
+        break;
+    }
+  }
+
+  /**
+   * Called at a steady pace: a link that was silent since the last call is pinged. Returns false when it stayed silent
+   * although it was pinged: the other end is gone without a word.
+   */
+  watch(): boolean {
+    if (!this.#link.serving) return true;
+    if (this.#link.heard) {
+      this.#link.heard = false;
+      this.#silentTicks = 0;
+      return true;
+    }
+    this.#silentTicks += 1;
+    this.#link.sendBareFrame(FrameType.ping, 0);
+    return this.#silentTicks < 3;
+  }
+
+  close(): void {
+    this.#link.lose();
+  }
+
+  // — what the link says
+
+  onOpen(): void {
+    this.#served = true;
+    const backlog = this.#backlog;
+    this.#backlog = [];
+    for (const { read, id, frame } of backlog) {
+      // A read that was cancelled meanwhile gave its record back.
+      if (read.id !== id || read.link !== this || read.stage !== 'waiting') continue;
+      read.stage = 'asked';
+      this.#link.sendBytes(frame);
+    }
+    this.#owner.onMultiplexedOpen(this);
+  }
+
+  onFrame(link: Link, header: FrameHeader, start: number, end: number): void {
+    const pending = this.#reads.get(header.requestId);
+    if (pending === null || pending.link !== this) {
+      link.breakOff('unasked');
+      return;
+    }
+    const answer = this.#answer;
+    const fault = decodeReadAnswer(this.#context.reactor.input, start, end, header, answer);
+    if (fault !== null || !this.#reads.fits(pending, answer)) {
+      link.breakOff(fault ?? 'mismatch');
+    } else if (pending.stage === 'dropped') {
+      this.#reads.release(pending);
+    } else if (answer.kind === 'failure' || answer.bodyLength === 0) {
+      this.#reads.finish(pending, answer);
+    } else {
+      const { id } = pending;
+      this.#bodyStart = end;
+      this.#reads.announce(pending, answer);
+      if (this.#reads.get(id) !== null) this.#settle(pending);
+    }
+  }
+
+  /** After an announcement: what became of the body. */
+  #settle(pending: PendingRead): void {
+    const { stage } = pending;
+    if (stage === 'taken') {
+      this.#reads.finishBody(pending);
+    } else if (stage === 'dropped') {
+      this.#reads.release(pending);
+    } else {
+      const { input } = this.#context.reactor;
+      pending.held.push(input.slice(this.#bodyStart, this.#bodyStart + pending.bodyLength));
+      this.#reads.hold(pending);
+    }
+  }
+
+  onBody(): void {
+    // Bodies are whole here.
+  }
+
+  onSent(): void {
+    // No token is ever given.
+  }
+
+  onRelayed(): void {
+    // Nothing is ever relayed.
+  }
+
+  onLost(): void {
+    // First, so that reads which the core sends anew find another link.
+    this.#owner.onMultiplexedLost(this, this.#served);
+    this.#reads.visit(this, (pending) => {
+      if (pending.stage === 'dropped') this.#reads.release(pending);
+      else this.#reads.fail(pending, 'peer');
+    });
+    this.#backlog = [];
+  }
+}

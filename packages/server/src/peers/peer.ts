@@ -1,0 +1,130 @@
+/**
+ * One node as a gateway sees it: a few multiplexed links for small answers, a pool of exclusive links for large ones, and a
+ * pool of links for requests that are passed through.
+ *
+ * Links are opened when they are first needed and again after they were lost; a node that can't be reached fails reads at once
+ * until the connect gate opens. Multiplexed links are pinged when they fall silent; one that stays silent gives up the node's
+ * other links too, since it stands for the host.
+ */
+import type { ReadRequest } from '@s3-accelerator/core/read.ts';
+import type {
+  Forwarding,
+  ForwardPort,
+  ForwardRequest,
+  ForwardSink,
+} from '../passthrough/forward.ts';
+import { ConnectGate } from './connect-gate.ts';
+import { ExclusivePool } from './exclusive-pool.ts';
+import { ForwardPool } from './forward-pool.ts';
+import type { LinkContext } from './link-context.ts';
+import type { PeerOptions } from './link-options.ts';
+import { MultiplexedLink } from './multiplexed-link.ts';
+import type { PendingRead, Reads } from './reads.ts';
+
+export class Peer implements ForwardPort {
+  readonly host: string;
+  readonly port: number;
+  readonly #context: LinkContext;
+  readonly #reads: Reads;
+  readonly #options: PeerOptions;
+  readonly #gate: ConnectGate;
+  readonly #multiplexed: (MultiplexedLink | null)[];
+  readonly #exclusive: ExclusivePool;
+  readonly #forward: ForwardPool;
+  #turn = 0;
+
+  constructor(
+    context: LinkContext,
+    reads: Reads,
+    host: string,
+    port: number,
+    options: PeerOptions,
+  ) {
+    this.#context = context;
+    this.#reads = reads;
+    this.host = host;
+    this.port = port;
+    this.#options = options;
+    this.#gate = new ConnectGate(options.minBackoffMs, options.maxBackoffMs);
+    this.#multiplexed = new Array<MultiplexedLink | null>(options.multiplexedLinks).fill(null);
+    this.#exclusive = new ExclusivePool(context, reads, this.#gate, host, port, options);
+    this.#forward = new ForwardPool(context, this.#gate, host, port, options);
+  }
+
+  /** Exclusive links that are open or opening. */
+  get exclusiveLinks(): number {
+    return this.#exclusive.size;
+  }
+
+  /** Sends a read on the kind of link that fits its answer. */
+  send(pending: PendingRead, request: ReadRequest): void {
+    if (pending.bodyLimit > this.#options.smallAnswerBytes) {
+      this.#exclusive.send(pending, request);
+      return;
+    }
+    const link = this.#takeMultiplexed();
+    if (link === null) this.#reads.failLater(pending, 'peer');
+    else link.send(pending, request);
+  }
+
+  forward(request: ForwardRequest, sink: ForwardSink): Forwarding {
+    // Opened for its pings: a node that dies without a word must not keep this request for ever.
+    this.#takeMultiplexed();
+    return this.#forward.forward(request, sink);
+  }
+
+  /** Called at a steady pace. */
+  watch(): void {
+    this.#exclusive.watch();
+    for (const link of this.#multiplexed) {
+      if (link === null || link.watch()) continue;
+      this.#context.faults.warn(
+        'link-silent',
+        `${this.host}:${this.port} stopped answering: its links are closed`,
+        { peer: `${this.host}:${this.port}` },
+      );
+      this.#loseAll();
+    }
+  }
+
+  /** Ends all links; reads on them fail. */
+  close(): void {
+    this.#exclusive.close();
+    this.#forward.close();
+    for (const link of this.#multiplexed) link?.close();
+  }
+
+  onMultiplexedOpen(): void {
+    this.#gate.succeeded();
+  }
+
+  onMultiplexedLost(link: MultiplexedLink, served: boolean): void {
+    this.#multiplexed[this.#multiplexed.indexOf(link)] = null;
+    if (!served) this.#gate.failed(performance.now(), Math.random());
+  }
+
+  #loseAll(): void {
+    this.#gate.failed(performance.now(), Math.random());
+    for (const link of this.#multiplexed) link?.close();
+    this.#exclusive.closeLinks();
+    this.#forward.closeLinks();
+  }
+
+  /** The next multiplexed link, opened if need be; null when the node may not be connected to now. */
+  #takeMultiplexed(): MultiplexedLink | null {
+    this.#turn = this.#turn + 1 === this.#multiplexed.length ? 0 : this.#turn + 1;
+    const link = this.#multiplexed[this.#turn];
+    if (link != null) return link;
+    if (!this.#gate.isOpen(performance.now())) return null;
+    const opened = new MultiplexedLink(
+      this.#context,
+      this.#reads,
+      this,
+      this.host,
+      this.port,
+      this.#options.smallAnswerBytes,
+    );
+    this.#multiplexed[this.#turn] = opened;
+    return opened;
+  }
+}

@@ -1,0 +1,108 @@
+/**
+ * The nodes of the ring as a gateway sees them: carries the core's reads to them and their answers back.
+ *
+ * The three methods mirror the gateway's effects; `PeerEvents` are its events. Like effects they return nothing and never
+ * call back: what they cause is told afterwards.
+ */
+import { assert } from '@s3-accelerator/core/base/assert.ts';
+import type { ReadId } from '@s3-accelerator/core/gateway/effects.ts';
+import type { ReadRequest } from '@s3-accelerator/core/read.ts';
+import type { ConnectionId, Reactor } from '@s3-accelerator/native/reactor.ts';
+import type { FaultLog } from '../log.ts';
+import type { ForwardPort } from '../passthrough/forward.ts';
+import { LinkContext } from './link-context.ts';
+import type { PeerOptions } from './link-options.ts';
+import { Peer } from './peer.ts';
+import type { PeerEvents } from './reads.ts';
+import { Reads } from './reads.ts';
+
+/** Where a node listens for links. */
+export interface PeerAddress {
+  readonly nodeId: number;
+  /** Numeric. */
+  readonly host: string;
+  readonly port: number;
+}
+
+export class Peers {
+  readonly #context: LinkContext;
+  readonly #options: PeerOptions;
+  readonly #reads: Reads;
+  readonly #peers = new Map<number, Peer>();
+  readonly #watch: ReturnType<typeof setInterval>;
+
+  constructor(reactor: Reactor, options: PeerOptions, faults: FaultLog, events: PeerEvents) {
+    this.#context = new LinkContext(reactor, options, faults);
+    this.#options = options;
+    this.#reads = new Reads(events, options.maxReads);
+    this.#watch = setInterval(() => {
+      for (const peer of this.#peers.values()) peer.watch();
+    }, options.pingMs);
+    this.#watch.unref();
+  }
+
+  /** Reads under way, cancelled ones whose answer is still to come included. */
+  get readsUnderWay(): number {
+    return this.#reads.underWay;
+  }
+
+  /** How often a read was refused because there were too many. */
+  get readsRefused(): number {
+    return this.#reads.refused;
+  }
+
+  /** Makes these the nodes that can be asked. Links to others are closed, their reads fail. */
+  setMembers(members: readonly PeerAddress[]): void {
+    const known = new Map(members.map((member) => [member.nodeId, member]));
+    for (const [nodeId, peer] of this.#peers) {
+      const member = known.get(nodeId);
+      if (member?.host === peer.host && member.port === peer.port) continue;
+      this.#peers.delete(nodeId);
+      peer.close();
+    }
+    for (const { nodeId, host, port } of members) {
+      if (this.#peers.has(nodeId)) continue;
+      this.#peers.set(nodeId, new Peer(this.#context, this.#reads, host, port, this.#options));
+    }
+  }
+
+  /** Sends a read to a node. `onAnswer` follows, always, unless it is cancelled. */
+  sendRead(read: ReadId, nodeId: number, request: ReadRequest): void {
+    const pending = this.#reads.begin(read, request);
+    if (pending === null) return;
+    const peer = this.#peers.get(nodeId);
+    if (peer === undefined) this.#reads.failLater(pending, 'peer');
+    else peer.send(pending, request);
+  }
+
+  /** Nobody waits for this read any more. No event follows for it. */
+  cancelRead(read: ReadId): void {
+    const pending = this.#reads.find(read);
+    if (pending === null) this.#reads.withdraw(read);
+    else if (pending.link === null) this.#reads.release(pending);
+    else pending.link.drop(pending);
+  }
+
+  /** Sends an announced body to a client. `onBodyQueued` follows, or `onBodyFailed`. */
+  relayBody(read: ReadId, client: ConnectionId): void {
+    const pending = this.#reads.find(read);
+    assert(pending !== null, 'a body is relayed once, after its announcement');
+    if (pending.link !== null) {
+      pending.link.relayBody(pending, client);
+      return;
+    }
+    for (const bytes of pending.held) this.#context.reactor.writeBytes(client, bytes);
+    this.#reads.finishBodyLater(pending);
+  }
+
+  /** How requests that the cache doesn't answer reach a node; null when it is no member. */
+  forwardPort(nodeId: number): ForwardPort | null {
+    return this.#peers.get(nodeId) ?? null;
+  }
+
+  /** Ends all links. */
+  close(): void {
+    clearInterval(this.#watch);
+    this.setMembers([]);
+  }
+}
