@@ -14,13 +14,16 @@ const RING_SHIFT = 4;
 const RING = 1 << RING_SHIFT;
 const NO_GHOST = 0;
 
+/** The most blocks that a ghost queue remembers. */
+export const MAX_GHOSTS = 1 << 24;
+
 export class GhostQueue {
   readonly #fingerprints: Uint16Array;
   readonly #cursors: Uint8Array;
 
-  /** Remembers about the last `ghosts` blocks; at most 16 million. */
+  /** Remembers about the last `ghosts` blocks, at most MAX_GHOSTS. */
   constructor(ghosts: number) {
-    const rings = Math.min(Math.max(1, Math.ceil(ghosts / RING)), 1 << 20);
+    const rings = Math.max(1, Math.ceil(Math.min(ghosts, MAX_GHOSTS) / RING));
     this.#cursors = new Uint8Array(rings);
     this.#fingerprints = new Uint16Array(rings << RING_SHIFT);
   }

@@ -13,6 +13,9 @@ import type { SizeClasses } from './size-classes.ts';
 import { SlotLists } from './slot-lists.ts';
 import { FREE, MAX_EXTENTS, NIL, RESERVED, type SlotId, type SlotRecords } from './slot-records.ts';
 
+/** How much larger than its own class's a slot may be that a block makes do with. */
+const LARGER_SHARE = 1.5;
+
 export class SlotAllocator {
   readonly extentCount: number;
   readonly classes: SizeClasses;
@@ -70,6 +73,22 @@ export class SlotAllocator {
     return slot;
   }
 
+  /**
+   * The same, but makes do with a free slot of a class up to half as large again before it gives up: the space would lie
+   * idle, and space for the exact class would have to be taken from blocks.
+   */
+  takeOrLarger(sizeClass: number): SlotId {
+    const slot = this.take(sizeClass);
+    if (slot !== NIL) return slot;
+    const { slotBytes } = this.classes;
+    const largest = slotBytes[sizeClass]! * LARGER_SHARE;
+    for (let larger = sizeClass + 1; larger < slotBytes.length; larger++) {
+      if (slotBytes[larger]! > largest) return NIL;
+      if (this.#free.count(larger) > 0) return this.take(larger);
+    }
+    return NIL;
+  }
+
   /** Takes a slot back; its extent is free again when it was the last one in use. */
   release(slot: SlotId): void {
     const extent = this.#records.extent(slot);
@@ -92,11 +111,6 @@ export class SlotAllocator {
     const extent = this.#records.extent(slot);
     const slotBytes = this.classes.slotBytes[this.#classOf[extent]!]!;
     return extent * this.classes.extentBytes + this.#records.place(slot) * slotBytes;
-  }
-
-  /** Whether an extent is cut into slots now. */
-  isCut(extent: number): boolean {
-    return this.#inUse[extent] !== 0;
   }
 
   /** Cuts a free extent into slots of a class; false when no extent or not enough records are left. */

@@ -19,7 +19,7 @@ import type { Hash128, U64 } from '../base/hash.ts';
 import { BlockIndex } from './block-index.ts';
 import { BlockKey } from './block-key.ts';
 import { Doorkeeper } from './doorkeeper.ts';
-import { GhostQueue } from './ghost-queue.ts';
+import { GhostQueue, MAX_GHOSTS } from './ghost-queue.ts';
 import { DISOWNED, MAIN, S3Fifo, SMALL } from './s3-fifo.ts';
 import { SizeClasses } from './size-classes.ts';
 import { SlotAllocator } from './slot-allocator.ts';
@@ -39,10 +39,12 @@ export type { SlotId } from './slot-records.ts';
 /** What `find` and `reserve` say when there is no slot. */
 export const NO_SLOT = -1;
 
-/** Victims of one reservation before it empties the extent that the last of them left. */
-const MAX_VICTIMS = 8;
+/** Victims of one reservation before it empties the cheapest extent that they left. */
+const MAX_VICTIMS = 32;
 /** Bytes of free slots in other classes, as a share of the capacity, past which it empties an extent at once. */
 const SLACK_SHARE = 1 / 64;
+/** What a byte counts that was read, or is in main, when extents are compared; one that wasn't counts 1. */
+const WORTH_OF_READ = 8;
 
 export interface StoreOptions {
   /** Bytes of the slab; whole extents of one largest slot are used. */
@@ -66,7 +68,7 @@ export interface StoreCounters {
   reserved: number;
   /** Slots with at least one pin, at present. */
   pinned: number;
-  /** Blocks that left to make room; those among them that only stood in an emptied extent. */
+  /** Blocks that left to make room; those among them that stood in an extent that was emptied. */
   evictions: number;
   emptied: number;
   /** Blocks published that had been evicted not long ago. */
@@ -162,7 +164,7 @@ export class Store {
     assert(bytes >= 1 && bytes <= this.blockBytes, 'store: block length out of range');
     assert(block >= 0 && block <= MAX_BLOCK_INDEX, 'store: block index out of range');
     const sizeClass = this.#allocator.classes.classOf(bytes);
-    let slot = this.#allocator.take(sizeClass);
+    let slot = this.#allocator.takeOrLarger(sizeClass);
     if (slot === NIL) slot = this.#makeRoom(sizeClass);
     if (slot === NIL) {
       this.#counters.refused++;
@@ -194,7 +196,7 @@ export class Store {
     this.#index.add(this.#key, slot);
     this.#counters.blocks++;
     this.#counters.blockBytes += this.#records.length(slot);
-    if (this.#records.count > 2 * this.#ghosts.capacity) this.#rememberMore();
+    this.#rememberEnough();
     return true;
   }
 
@@ -269,34 +271,57 @@ export class Store {
     );
   }
 
-  /** Evicts until the class has a slot; NIL when nothing more can leave. */
+  /**
+   * Evicts until the class has a slot; NIL when nothing more can leave. A victim of another class frees a slot that only its
+   * own class can use. A few of those are no loss, since their class will want them; then it is time to move an extent
+   * from one class to another, and of those that victims have just left the one whose blocks are worth least is emptied.
+   */
   #makeRoom(sizeClass: number): SlotId {
+    let cheapest: SlotId = NIL;
+    let leastWorth = Infinity;
     for (let victims = 1; ; victims++) {
       const victim = this.#queues.victim();
       if (victim === NIL) return NIL;
       this.#evict(victim);
-      let slot = this.#allocator.take(sizeClass);
+      let slot = this.#allocator.takeOrLarger(sizeClass);
       if (slot !== NIL) return slot;
-      // Victims of other classes left slots that this one can't use.
+      const worth = this.#worthBeside(victim, leastWorth);
+      if (worth < leastWorth) {
+        cheapest = victim;
+        leastWorth = worth;
+      }
       const isEnough = victims >= MAX_VICTIMS || this.#allocator.freeSlotBytes > this.#slackBytes;
-      if (isEnough && this.#emptyExtentOf(victim)) slot = this.#allocator.take(sizeClass);
-      if (slot !== NIL) return slot;
+      if (isEnough && cheapest !== NIL) {
+        this.#evictBeside(cheapest);
+        slot = this.#allocator.take(sizeClass);
+        if (slot !== NIL) return slot;
+        cheapest = NIL;
+        leastWorth = Infinity;
+      }
     }
   }
 
-  /** Evicts all blocks beside a free slot, so that any class can have the extent; false when one of them can't go. */
-  #emptyExtentOf(start: SlotId): boolean {
+  /** What the blocks in a free slot's extent are worth; Infinity when it is `limit` or more, or one of them can't go. */
+  #worthBeside(free: SlotId, limit: number): number {
     const records = this.#records;
-    if (!this.#allocator.isCut(records.extent(start))) return true;
-    let slot = records.nextInExtent(start);
-    for (; slot !== start; slot = records.nextInExtent(slot)) {
+    let worth = 0;
+    let slot = records.nextInExtent(free);
+    for (; slot !== free && worth < limit; slot = records.nextInExtent(slot)) {
       const state = records.state(slot);
       if (state === FREE) continue;
-      if (state !== PUBLISHED || records.pins(slot) > 0) return false;
+      if (state !== PUBLISHED || records.pins(slot) > 0) return Infinity;
+      const isRead = records.queue(slot) === MAIN || records.reads(slot) > 0;
+      worth += records.length(slot) * (isRead ? WORTH_OF_READ : 1);
     }
-    // The last one to leave dissolves the extent; the circle stays readable until the extent is cut anew.
-    slot = records.nextInExtent(start);
-    while (slot !== start) {
+    return worth < limit ? worth : Infinity;
+  }
+
+  /** Evicts all blocks in a free slot's extent, so that any class can have it. */
+  #evictBeside(free: SlotId): void {
+    const records = this.#records;
+    // The last block to leave dissolves the extent; the circle stays readable until the extent is cut anew.
+    let slot = records.nextInExtent(free);
+    while (slot !== free) {
       const next = records.nextInExtent(slot);
       if (records.state(slot) === PUBLISHED) {
         this.#evict(slot);
@@ -304,7 +329,6 @@ export class Store {
       }
       slot = next;
     }
-    return true;
   }
 
   /** Takes a block out to make room. Main's victims had their chance; all others are remembered. */
@@ -332,10 +356,12 @@ export class Store {
     else this.#allocator.release(slot);
   }
 
-  /** There are far more blocks than 1 MiB blocks would be: makes ghosts and doorkeeper fit, forgetting the ghosts. */
-  #rememberMore(): void {
-    this.#ghosts = new GhostQueue(this.#records.count);
-    this.#doorkeeper.widen(this.#records.count);
+  /** Many small blocks need more ghosts and marks than the store was made with: doubles them, forgetting the ghosts. */
+  #rememberEnough(): void {
+    const slots = this.#records.count;
+    if (slots <= 2 * this.#ghosts.capacity || this.#ghosts.capacity >= MAX_GHOSTS) return;
+    this.#ghosts = new GhostQueue(slots);
+    this.#doorkeeper.widen(slots);
   }
 
   #setKeyAndVersion(slot: SlotId): void {
