@@ -28,6 +28,7 @@ enum class CommandType : int32_t {
   shutdown,
   close,
   deadline,
+  receiveLimit,
 };
 
 int64_t wide(int32_t low, int32_t high) {
@@ -110,6 +111,12 @@ std::string Reactor::executeOne(const int32_t* words) {
         connection->deadlineMs = static_cast<uint32_t>(fields[0]);
         connection->lastProgressMs = now();
       }
+      return "";
+    case CommandType::receiveLimit:
+      if (fields[0] < 0 || static_cast<size_t>(fields[0]) > limits_.receiveBytes) {
+        return "receiveLimit: more than the reactor's own limit";
+      }
+      if (alive) connection->receiveLimit = static_cast<size_t>(fields[0]);
       return "";
   }
   return "unknown command " + std::to_string(words[0]);

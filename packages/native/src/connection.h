@@ -46,6 +46,8 @@ struct Connection {
   /** Errno of a failed send; what arrived before is still delivered. */
   int writeError = 0;
 
+  /** Bytes that one call may receive; 0: as many as the reactor's limit says. */
+  size_t receiveLimit = 0;
   uint32_t deadlineMs = 0;
   uint64_t lastProgressMs = 0;
   uint64_t lingerUntilMs = 0;

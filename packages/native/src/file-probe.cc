@@ -10,6 +10,7 @@ namespace {
 
 // The kernel's usual read-ahead: what one sequential reader brings in at once.
 constexpr size_t kProbeStride = 128 * 1024;
+constexpr int64_t kPageBytes = 4096;
 
 ssize_t readNow(int descriptor, void* into, size_t length, int64_t offset) {
   iovec vector{into, length};
@@ -22,16 +23,15 @@ ssize_t readNow(int descriptor, void* into, size_t length, int64_t offset) {
 }  // namespace
 
 size_t residentBytes(int descriptor, int64_t offset, size_t length) {
-  if (length == 0) return 0;
   uint8_t byte;
+  int64_t asked = 0;
   for (size_t at = 0; at < length; at += kProbeStride) {
-    if (readNow(descriptor, &byte, 1, offset + static_cast<int64_t>(at)) < 0) {
-      return errno == EAGAIN ? at : length;
-    }
+    asked = offset + static_cast<int64_t>(at);
+    if (readNow(descriptor, &byte, 1, asked) < 0) return errno == EAGAIN ? at : length;
   }
-  if (readNow(descriptor, &byte, 1, offset + static_cast<int64_t>(length - 1)) < 0 && errno == EAGAIN) {
-    return (length - 1) / kProbeStride * kProbeStride;
-  }
+  const int64_t last = offset + static_cast<int64_t>(length) - 1;
+  if (last / kPageBytes == asked / kPageBytes) return length;
+  if (readNow(descriptor, &byte, 1, last) < 0 && errno == EAGAIN) return static_cast<size_t>(asked - offset);
   return length;
 }
 

@@ -98,12 +98,13 @@ void Reactor::receive(Connection& connection) {
   }
   const size_t start = (inputUsed_ + kAlignment - 1) & ~(kAlignment - 1);
   const size_t retained = connection.retained.length;
-  if (!events_.hasRoom() || start + retained + limits_.receiveBytes > arenas_.input.length) {
+  const size_t limit = connection.receiveLimit > 0 ? connection.receiveLimit : limits_.receiveBytes;
+  if (!events_.hasRoom() || start + retained + limit > arenas_.input.length) {
     makeReady(connection);
     return;
   }
   uint8_t* const into = arenas_.input.bytes + start;
-  const ssize_t got = recv(connection.descriptor, into + retained, limits_.receiveBytes, 0);
+  const ssize_t got = recv(connection.descriptor, into + retained, limit, 0);
   counters_.receives++;
   if (got <= 0) {
     if (got < 0 && errno == EINTR) {
@@ -124,7 +125,7 @@ void Reactor::receive(Connection& connection) {
   inputUsed_ = start + length;
   events_.emit(EventType::received, connection.id, static_cast<int32_t>(start), static_cast<int32_t>(length));
   // A short read means drained, unless a FIN or an error stands behind it.
-  if (static_cast<size_t>(got) == limits_.receiveBytes || connection.hungUp || connection.writeError != 0) {
+  if (static_cast<size_t>(got) == limit || connection.hungUp || connection.writeError != 0) {
     makeReady(connection);
   } else {
     connection.readable = false;

@@ -147,7 +147,12 @@ void Reactor::gather(Connection& connection, Gathered& gathered) {
           gathered.add(relay.memory[chunk].bytes.get() + offset, relay.memory[chunk].length - offset);
           offset = 0;
         }
-        if (relay.remaining > 0) return;
+        if (relay.remaining > 0) {
+          // Its first bytes join what goes before them; should there be none after all, running dry pushes that out.
+          const Connection* source = table_.find(relay.source);
+          gathered.more = source != nullptr && source->readable && !source->paused;
+          return;
+        }
         break;
       }
     }

@@ -89,6 +89,7 @@ export const RelayStatus = {
  * | shutdown | half-close after everything queued was sent |
  * | close | flags: 0 after everything queued was sent (what the peer still sends is dropped), 1 at once with a reset |
  * | deadline | milliseconds without progress after which the connection is closed; 0 never |
+ * | receiveLimit | bytes that one call may receive on it; 0: the reactor's `receiveBytes` |
  *
  * A relay counts bytes that arrive after those already delivered in `received`: the caller passes those on itself.
  * It has its place in the target's queue from the moment of the command on. Its source is never held up by a target
@@ -108,6 +109,7 @@ export const CommandType = {
   shutdown: 8,
   close: 9,
   deadline: 10,
+  receiveLimit: 11,
 } as const;
 
 /** Memory that `write` takes bytes from. What a socket doesn't take at once is copied: the caller may reuse it. */

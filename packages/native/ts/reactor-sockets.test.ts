@@ -362,6 +362,27 @@ test('pausing holds back a peer that sends more than the kernel keeps', async (c
   assertSameBytes(owner.received(), bytes);
 });
 
+test('a receive limit leaves what follows a head in the kernel, for a relay', async (context) => {
+  const reactor = startReactor(context);
+  const body = pattern(700_000, 6);
+  const server = listen(reactor, (owner) => {
+    reactor.receiveLimit(owner.id, 16);
+    owner.onBytes = (id, _start, length) => {
+      assert.equal(length, 16);
+      reactor.relay(id, id, body.length, 1);
+    };
+  });
+  const { client, owner } = await connectClient(context, server);
+  for (let i = 1; i <= 2; i++) {
+    client.socket.write(Buffer.concat([Buffer.alloc(16), body]));
+    await eventually('the body', () => client.length === i * body.length);
+  }
+  assertSameBytes(client.bytes(), Buffer.concat([body, body]));
+  assert.equal(owner.receivedBytes, 32);
+  assert.equal(owner.relayed.length, 2);
+  assert.equal(reactor.stats().copiedBytes, 0);
+});
+
 test('a deadline closes an idle connection, and progress postpones it', async (context) => {
   const reactor = startReactor(context);
   const server = listen(reactor, (owner) => {
@@ -533,6 +554,9 @@ test('bad commands throw and name themselves', async (context) => {
     await rejected(() => {
       reactor.deadline(id, -1);
     }, /deadline: negative/);
+    await rejected(() => {
+      reactor.receiveLimit(id, 65537);
+    }, /receiveLimit: more than/);
   } finally {
     process.removeAllListeners('uncaughtException');
     for (const listener of before) process.on('uncaughtException', listener);

@@ -349,6 +349,15 @@ export class Reactor {
     this.#commands[at + 2] = milliseconds;
   }
 
+  /**
+   * At most so many bytes come with one `onReceived` of this connection; 0 means the reactor's `receiveBytes`. Set to the
+   * size of a head, it leaves the body in the kernel for a relay. Throws (at execution) beyond `receiveBytes`.
+   */
+  receiveLimit(id: ConnectionId, bytes: number): void {
+    const at = this.#row(CommandType.receiveLimit, id);
+    this.#commands[at + 2] = bytes;
+  }
+
   /** Memory for `Arena.fill`, `writeFile` and `readFile`; its address must be a multiple of 4096 (`alignedMemory`). */
   registerFillMemory(memory: Uint8Array): void {
     this.#native.registerFillMemory(memory);
