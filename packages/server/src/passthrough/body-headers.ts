@@ -47,3 +47,19 @@ export function withTrailerFraming(
   kept.push('x-amz-content-sha256', 'STREAMING-UNSIGNED-PAYLOAD-TRAILER');
   return kept;
 }
+
+/** Without anything that describes a body's bytes: for a body that is replaced by another. */
+export function withoutDigests(headers: readonly string[]): string[] {
+  const framed = withoutFraming(headers);
+  const kept: string[] = [];
+  for (let i = 0; i < framed.length; i += 2) {
+    const name = framed[i]!.toLowerCase();
+    const describes =
+      name === 'content-md5' ||
+      name === 'content-length' ||
+      name === 'x-amz-sdk-checksum-algorithm' ||
+      name.startsWith('x-amz-checksum-');
+    if (!describes) kept.push(framed[i]!, framed[i + 1]!);
+  }
+  return kept;
+}

@@ -7,7 +7,7 @@ import { parseXml, xmlText } from './xml.ts';
 import type { XmlElement } from './xml.ts';
 
 /** Ten thousand buckets, S3's most for one answer, take about 2 MB. */
-export const maxListBucketsBytes = 8 * 1024 * 1024;
+const maxListBucketsBytes = 8 * 1024 * 1024;
 
 const bucketFields = ['Name', 'CreationDate', 'BucketRegion', 'BucketArn'];
 const ownerFields = ['ID', 'DisplayName'];
@@ -48,4 +48,29 @@ function element(name: string, children: readonly XmlElement[], fields: readonly
 
 function leaf({ name, text }: XmlElement): string {
   return `<${name}>${xmlText(text)}</${name}>`;
+}
+
+/** The answer while it comes. */
+export class BucketList {
+  readonly status: number;
+  readonly headers: readonly string[];
+  readonly #parts: Buffer[] = [];
+  #length = 0;
+
+  constructor(status: number, headers: readonly string[]) {
+    this.status = status;
+    this.headers = headers;
+  }
+
+  /** False when it is longer than any such answer. */
+  push(bytes: Uint8Array): boolean {
+    this.#parts.push(Buffer.from(bytes));
+    this.#length += bytes.length;
+    return this.#length <= maxListBucketsBytes;
+  }
+
+  /** The whole answer for a client that may see these buckets; null when it can't be read. */
+  filtered(shows: (bucket: string) => boolean): Buffer | null {
+    return filterBuckets(Buffer.concat(this.#parts), shows);
+  }
 }

@@ -5,9 +5,8 @@
  * CompleteMultipartUpload, CopyObject and DeleteObjects answer 200 early, send white space while they work, and say only in
  * the body what happened.
  */
+import type { WriteOutcome } from '@s3-accelerator/core/gateway/knowledge.ts';
 import type { Operation } from '../auth/operation.ts';
-
-export type WriteOutcome = 'done' | 'failed' | 'unknown';
 
 /** Judged by the status alone. S3's 5xx may come after the write was made. */
 export function outcomeOfStatus(status: number): WriteOutcome {

@@ -1,0 +1,61 @@
+/**
+ * Everything that the cache doesn't answer: requests that go through to the origin, uncached, streamed both ways.
+ *
+ * Whoever owns the HTTP handler hands over authorised exchanges with `start` and passes on what happens to them. Memory for
+ * each: at most the window towards the client, and the window towards the origin.
+ */
+import type { ExchangeId } from '../http/exchange.ts';
+import type { HttpServer } from '../http/http-server.ts';
+import type { BodyCheck } from './body-check.ts';
+import { AnswerTokens } from './client-answer.ts';
+import type { ForwardPort } from './forward.ts';
+import { Passage } from './passage.ts';
+import type { PassageContext, WriteHooks } from './passage.ts';
+import type { PassedRequest } from './passed-request.ts';
+
+export class PassThrough {
+  readonly #passages = new Map<ExchangeId, Passage>();
+  readonly #tokens = new AnswerTokens();
+  readonly #context: PassageContext;
+
+  constructor(server: HttpServer, port: ForwardPort, hooks: WriteHooks) {
+    const over = (exchange: ExchangeId): void => {
+      this.#passages.delete(exchange);
+    };
+    this.#context = { server, port, hooks, tokens: this.#tokens, over };
+  }
+
+  /** Requests that are under way. */
+  get inFlight(): number {
+    return this.#passages.size;
+  }
+
+  /** Takes over an authorised exchange: its body hasn't been asked for, and nothing was answered. */
+  start(exchange: ExchangeId, passed: PassedRequest, check: BodyCheck): void {
+    const passage = new Passage(this.#context, exchange, passed, check);
+    this.#passages.set(exchange, passage);
+    passage.start();
+  }
+
+  /** Whether the exchange is one of these. */
+  has(exchange: ExchangeId): boolean {
+    return this.#passages.has(exchange);
+  }
+
+  onBody(exchange: ExchangeId, bytes: Uint8Array): void {
+    this.#passages.get(exchange)?.receive(bytes);
+  }
+
+  onBodyEnd(exchange: ExchangeId): void {
+    this.#passages.get(exchange)?.receivedAll();
+  }
+
+  onGone(exchange: ExchangeId): void {
+    this.#passages.get(exchange)?.clientGone();
+  }
+
+  /** A token came back on a client's connection. False when it isn't one of these. */
+  onSent(token: number, errno: number): boolean {
+    return this.#tokens.returned(token, errno);
+  }
+}
