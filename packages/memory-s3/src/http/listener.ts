@@ -119,7 +119,12 @@ class Exchange {
           ? errorAnswer(new S3Error('InternalError'), request, this.#requestId)
           : await operation(this.#context(request, authentication));
     } catch (error) {
-      if (this.#message.destroyed && !this.#message.complete) return;
+      if (this.#response.destroyed) {
+        this.#log(0, 0);
+        return;
+      }
+      // The rest of a refused body is read and dropped, so that the client gets to read the answer.
+      this.#message.resume();
       answer = this.#failure(error);
     }
     if (this.#operation === 'Refused') this.#options.traffic.began('Refused');

@@ -69,7 +69,9 @@ export async function receiveUpload(
         framing.signed && framing.trailer,
       )
     : null;
-  for await (const piece of message as AsyncIterable<Buffer>) {
+  // A refused body must leave the connection open for the answer.
+  const pieces: AsyncIterable<Buffer> = message.iterator({ destroyOnReturn: false });
+  for await (const piece of pieces) {
     if (decoder === null) take(piece);
     else decoder.push(piece, take);
   }
