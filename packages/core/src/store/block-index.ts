@@ -88,6 +88,19 @@ export class BlockIndex {
     return NIL;
   }
 
+  /** How many buckets a lookup reads when the block that `key` is set to isn't there: tests and benchmarks watch it. */
+  missWalk(key: BlockKey): number {
+    const table = this.#tables[spread(key.a, this.#tables.length)]!;
+    const buckets = table.length >>> BUCKET_SHIFT;
+    let bucket = spread(key.b, buckets);
+    let walked = 1;
+    while (walked < buckets && passedOn(table[bucket << BUCKET_SHIFT]!, key) !== 0) {
+      bucket = bucket + 1 === buckets ? 0 : bucket + 1;
+      walked++;
+    }
+    return walked;
+  }
+
   /** The block's slot among several entries of a bucket with its tag; NIL when it is none of them. */
   #firstOf(
     table: Int32Array,

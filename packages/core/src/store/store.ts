@@ -43,6 +43,9 @@ export const NO_SLOT = -1;
 const MAX_VICTIMS = 32;
 /** Bytes of free slots in other classes, as a share of the capacity, past which it empties an extent at once. */
 const SLACK_SHARE = 1 / 64;
+/** Small caches need more slack to have any of each class: this many extents, up to this share. */
+const MIN_SLACK_EXTENTS = 16;
+const MAX_SLACK_SHARE = 1 / 8;
 /** What a byte counts that was read, or is in main, when extents are compared; one that wasn't counts 1. */
 const WORTH_OF_READ = 8;
 
@@ -103,7 +106,10 @@ export class Store {
     const extents = this.#allocator.extentCount;
     this.capacityBytes = extents * classes.extentBytes;
     this.blockBytes = blockBytes;
-    this.#slackBytes = this.capacityBytes * SLACK_SHARE;
+    this.#slackBytes = Math.max(
+      this.capacityBytes * SLACK_SHARE,
+      Math.min(this.capacityBytes * MAX_SLACK_SHARE, classes.extentBytes * MIN_SLACK_EXTENTS),
+    );
     this.#key = new BlockKey(seed);
     this.#index = new BlockIndex(this.#records, extents);
     this.#queues = new S3Fifo(this.#records, options.smallShare ?? 0.1);
@@ -232,6 +238,13 @@ export class Store {
     return true;
   }
 
+  /** Takes out the block of a slot whose bytes can't be read; nothing happens when it has left already. */
+  drop(slot: SlotId): void {
+    if (this.#records.state(slot) !== PUBLISHED) return;
+    this.#queues.remove(slot);
+    this.#unpublish(slot);
+  }
+
   /** True if the block was read within the doorkeeper's window; marks it as read at `now` (milliseconds). */
   admits(hash: Readonly<Hash128>, block: number, now: number): boolean {
     this.#key.set(hash, block);
@@ -282,7 +295,7 @@ export class Store {
     for (let victims = 1; ; victims++) {
       const victim = this.#queues.victim();
       if (victim === NIL) return NIL;
-      this.#evict(victim);
+      this.#evict(victim, true);
       let slot = this.#allocator.takeOrLarger(sizeClass);
       if (slot !== NIL) return slot;
       const worth = this.#worthBeside(victim, leastWorth);
@@ -324,17 +337,18 @@ export class Store {
     while (slot !== free) {
       const next = records.nextInExtent(slot);
       if (records.state(slot) === PUBLISHED) {
-        this.#evict(slot);
+        this.#evict(slot, false);
         this.#counters.emptied++;
       }
       slot = next;
     }
   }
 
-  /** Takes a block out to make room. Main's victims had their chance; all others are remembered. */
-  #evict(slot: SlotId): void {
+  /** Takes a block out to make room, because its turn had come (`isDue`) or its extent is wanted. */
+  #evict(slot: SlotId, isDue: boolean): void {
     const queue = this.#records.queue(slot);
-    const isRemembered = queue === SMALL || (queue === MAIN && this.#records.reads(slot) > 0);
+    // Blocks that main turned out had their chance.
+    const isRemembered = queue === SMALL || (queue === MAIN && !isDue);
     this.#queues.remove(slot);
     this.#unpublish(slot);
     if (isRemembered) this.#ghosts.add(this.#key);
