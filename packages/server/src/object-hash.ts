@@ -25,9 +25,16 @@ export class ObjectHash implements IdentityDigest {
     const { scratch } = this.#digester;
     scratch.writeUInt32BE(bucket.length, digestBytes);
     let end = digestBytes + 4;
-    end += scratch.latin1Write(bucket, end);
-    end += scratch.latin1Write(key, end);
+    end += scratch.write(bucket, end, 'latin1');
+    end += scratch.write(key, end, 'latin1');
     this.#digest(end, into);
+  }
+
+  /** The object hash, as a record of its own. */
+  of(bucket: string, key: string): Hash128 {
+    const into = { h0: 0, h1: 0, h2: 0, h3: 0 };
+    this.object(bucket, key, into);
+    return into;
   }
 
   version(bucket: string, hash: Hash128, etag: string, into: Hash128): void {
@@ -39,8 +46,8 @@ export class ObjectHash implements IdentityDigest {
     scratch.writeUInt32BE(hash.h3, digestBytes + 12);
     scratch.writeUInt32BE(identity.length, digestBytes + 16);
     let end = digestBytes + 20;
-    end += scratch.utf8Write(identity, end);
-    end += scratch.latin1Write(etag, end);
+    end += scratch.write(identity, end, 'utf8');
+    end += scratch.write(etag, end, 'latin1');
     this.#digest(end, into);
   }
 

@@ -22,6 +22,8 @@ export interface NodeCounters {
   admissions: number;
   blocksStored: number;
   writesFailed: number;
+  /** Blocks dropped because their bytes couldn't be read. */
+  unreadableBlocks: number;
   /** Writes that passed through and ended. */
   writesSeen: number;
   /** Fills that found their version gone, bodies that broke off, answers of S3 that made no sense. */
@@ -60,6 +62,7 @@ export function newNodeCounters(): NodeCounters {
     admissions: 0,
     blocksStored: 0,
     writesFailed: 0,
+    unreadableBlocks: 0,
     writesSeen: 0,
     changes: 0,
     brokenBodies: 0,

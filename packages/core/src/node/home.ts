@@ -2,12 +2,14 @@
  * What an object is: the home answers lookups from its metadata table, or asks S3, once for all that wait.
  *
  * ```
- * read ─► known and fresh ───────────────────────────────► deliver: with body bytes if they are at hand
- *   │                                                        ▲
- *   ├─► stale ──► revalidation (If-None-Match) ── 304 ───────┤
- *   ├─► unknown ► first fetch (the bytes wanted) ─ 200, 206 ─┘ the body goes on as a fill that readers join
- *   │                └── 416 ► HEAD instead       404, errors ► failure, to those who asked before it was sent
- *   └─► one is out already ─► shares it if it is fresh enough for this reader, else the next one
+ * read ─► known and fresh ───────────────────────────► deliver: with body bytes if they are at hand
+ *   │                                                    ▲ ▲
+ *   ├─► stale ────► revalidation (If-None-Match) ─ 304 ──┘ │
+ *   ├─► unknown (1) ► first fetch of the bytes ─ 200, 206 ─┘ the body goes on as a fill that readers join
+ *   │                  └─ 416 ► HEAD instead     404, errors ► failure, to those who asked before it was sent
+ *   └─► a request is out already ► shares it if that is fresh enough for this reader, else the next one
+ *
+ * (1) or stale, and this node owns the reader's first bytes but lacks them: asking for them confirms as well.
  * ```
  * Ages count from sending the request that confirmed the metadata. A request that was out when a write of its object came
  * by is answered to its readers, who had asked before, and not kept.
@@ -204,8 +206,19 @@ export class Home {
       if (leader.bodyLimit === 0 && reader.bodyLimit > 0) leader = reader;
       if (reader.failedEtag === known?.etag) failed = true;
     }
-    lookup.known = failed ? null : known;
+    lookup.known = known !== null && !failed && !this.#needsBytes(leader, known) ? known : null;
     this.#send(now, lookup, fetch, leader);
+  }
+
+  /** Whether a reader's first bytes should be here and aren't: asking S3 for them confirms the object just as well. */
+  #needsBytes(reader: Reader, known: ObjectMetadata): boolean {
+    const { layout, store, ownership } = this.#parts;
+    resolveRange(reader.range, known.size, this.#range);
+    const { kind, first, last } = this.#range;
+    if (reader.bodyLimit === 0 || kind === 'unsatisfiable' || first > last) return false;
+    const block = layout.blockOf(first);
+    if (store.find(known.version, block) !== NO_SLOT) return false;
+    return ownership.owns(reader.hash, known.size, block);
   }
 
   /** Asks S3 for the leader's range, as far as its first chunk goes; for the head alone where that can't be said. */

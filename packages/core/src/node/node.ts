@@ -128,6 +128,14 @@ export class Node {
     this.#leave(now);
   }
 
+  /** A slot's bytes couldn't be read: its block is a miss from now on. The answer's pin still ends with `onSlotSent`. */
+  onSlotUnreadable(now: number, slot: SlotId): void {
+    this.#enter();
+    this.counters.unreadableBlocks += 1;
+    this.#parts.store.drop(slot);
+    this.#leave(now);
+  }
+
   /** S3 answered a fetch. */
   onFetchHead(now: number, id: FetchId, head: FetchHead): void {
     this.#enter();

@@ -2,38 +2,41 @@
  * Reads between the gateway and the node of one process: no link, no frames, no copies of hits.
  *
  * The node answers while the gateway is still inside its own event, so answers wait here until `drain`. In the drain the gateway
- * hears `onAnswer` and, in that same turn, may say where the body goes: a slot's bytes are then sent from the slab straight
- * to the client's socket, behind the answer's head. A body that nobody takes in that turn is given back at once.
+ * hears `onAnswer` and, in that same turn, may say which client the body goes to: a slot's bytes then leave the slab straight
+ * for the client's socket, behind the answer's head. A body that nobody takes in that turn is given back at once.
  *
- * Bytes of a miss were copied out of the fill memory, since that is free again after the effect.
+ * Bytes of a miss that come before their client is known are copied, since the fill memory is free again after the effect.
+ *
+ *     begun ──▶ announced ──▶ relayed ──▶ queued
+ *       └─ cancelled    └─ unwanted   └──▶ failed
  */
 import type { OriginError, ReadAnswer, ReadFailure } from '@s3-accelerator/core/read.ts';
 import type { Confirmation, NodeAnswers } from '../node/answers.ts';
 
-/** Where the bytes of an answer go once the gateway said so. */
-export interface BodySink {
-  /** Bytes of the slab; `onSlotSent(slot)` must follow. */
-  fromFile(fileOffset: number, length: number, slot: number): void;
-  fromBytes(bytes: Uint8Array): void;
-}
-
-/** The gateway, as this hears from the node. */
+/** What the gateway driver does with answers of its own node. Called from `drain` and `relay` alone, or as bytes arrive. */
 export interface LocalReadEvents {
   onAnswer(read: number, answer: ReadAnswer): void;
-  /** All bytes of the body were handed to its sink. */
-  onBodyQueued(read: number): void;
+  /** All bytes of the body were handed over. */
+  onLocalBodyQueued(read: number, exchange: number): void;
   /** The body broke off after this many bytes. */
-  onBodyFailed(read: number, queuedBytes: number): void;
+  onLocalBodyFailed(read: number, exchange: number, queuedBytes: number): void;
+  /** Send bytes of the slab; the slot is handed back to the node once they went out. */
+  sendFromFile(exchange: number, fileOffset: number, length: number, slot: number): void;
+  /** Send a copy of these bytes. */
+  sendBytes(exchange: number, bytes: Uint8Array): void;
   /** A slot's bytes won't be sent after all. */
   onSlotUnused(slot: number): void;
-  /** Nobody takes the rest of a streamed answer. */
+  /** Nobody takes the rest of an answer that the node still makes. */
   onUnwanted(read: number): void;
 }
 
 type Step = 'announce' | 'queued' | 'failed';
 
+const nobody = -1;
+
 class LocalRead {
-  read = -1;
+  /** -1 once it was cancelled. */
+  read = nobody;
   step: Step = 'announce';
   readonly answer: ReadAnswer = {
     kind: 'bytes',
@@ -45,25 +48,26 @@ class LocalRead {
     failure: 'busy',
     error: null,
   };
-  /** A slot's bytes, -1 for none. */
-  slot = -1;
+  /** Whom the body goes to, -1 while that isn't known. */
+  exchange = nobody;
+  /** The slot whose bytes are the body, -1 for none or once they were sent. */
+  slot = nobody;
   fileOffset = 0;
-  /** Bytes that came before the sink was known; null when there are none. */
+  /** Bytes that came before the client was known. */
   held: Uint8Array[] | null = null;
-  /** Bytes of the body that came from the node so far, and that went to the sink. */
+  /** Bytes of the body that the node gave so far, and that were handed over. */
   received = 0;
   queued = 0;
-  sink: BodySink | null = null;
   isBroken = false;
 }
 
 export class LocalReads implements NodeAnswers {
   readonly #events: LocalReadEvents;
-  /** Reads whose body still comes or isn't taken yet. */
+  /** Reads that are answered but not done. */
   readonly #open = new Map<number, LocalRead>();
   readonly #spare: LocalRead[] = [];
   #waiting: LocalRead[] = [];
-  #draining: LocalRead[] = [];
+  #telling: LocalRead[] = [];
   /** The read that the gateway hears about right now. */
   #announced: LocalRead | null = null;
 
@@ -71,53 +75,47 @@ export class LocalReads implements NodeAnswers {
     this.#events = events;
   }
 
-  /** Whether `drain` has something to tell. */
+  /** Whether `drain` has nothing to tell. */
   get isIdle(): boolean {
     return this.#waiting.length === 0;
   }
 
-  /** Tells the gateway what the node answered, until nothing is left. Call it outside of any event of the core. */
+  /** Tells the gateway what the node answered. Call it outside of any event of the core, until `isIdle`. */
   drain(): void {
-    while (this.#waiting.length > 0) {
-      const reads = this.#waiting;
-      this.#waiting = this.#draining;
-      this.#draining = reads;
-      for (const local of reads) this.#tell(local);
-      reads.length = 0;
-    }
+    const reads = this.#waiting;
+    this.#waiting = this.#telling;
+    this.#telling = reads;
+    for (const local of reads) this.#tell(local);
+    reads.length = 0;
   }
 
-  /** The gateway says where the body of the answer it was just told of goes. */
-  relay(read: number, sink: BodySink): void {
-    const local = this.#announced?.read === read ? this.#announced : null;
-    if (local === null) throw new Error('a body is taken in the turn it is announced');
-    local.sink = sink;
+  /** The gateway says whom the body of the answer goes to that it is being told of. */
+  relay(read: number, exchange: number): void {
+    const local = this.#announced;
+    if (local?.read !== read) throw new Error('a body is taken in the turn it is announced');
+    local.exchange = exchange;
     if (local.slot >= 0) {
-      sink.fromFile(local.fileOffset, local.answer.bodyLength, local.slot);
-      local.slot = -1;
-      local.received = local.queued = local.answer.bodyLength;
+      const { bodyLength } = local.answer;
+      this.#events.sendFromFile(exchange, local.fileOffset, bodyLength, local.slot);
+      local.slot = nobody;
+      local.queued = bodyLength;
     }
-    for (const bytes of local.held ?? []) {
-      sink.fromBytes(bytes);
-      local.queued += bytes.length;
-    }
+    if (local.held === null) return;
+    for (const bytes of local.held) this.#hand(local, bytes);
     local.held = null;
   }
 
-  /** The gateway doesn't want the answer any more. False when the node hasn't answered: then tell the node. */
+  /** The gateway wants the answer no more. False when the node has still to be told. */
   cancel(read: number): boolean {
     const local = this.#open.get(read);
     if (local === undefined) return false;
     this.#open.delete(read);
-    local.sink = null;
-    const isComplete = local.isBroken || local.received === local.answer.bodyLength;
-    local.read = -1;
-    return isComplete;
+    local.read = nobody;
+    return local.isBroken || local.received === local.answer.bodyLength;
   }
 
   answerMetadata(read: number, confirmed: Confirmation): void {
-    const local = this.#begin(read, 'metadata', 0);
-    this.#confirm(local, confirmed, 0);
+    this.#confirm(this.#begin(read, 'metadata', 0), confirmed, 0);
   }
 
   answerMetadataFromFile(
@@ -130,8 +128,7 @@ export class LocalReads implements NodeAnswers {
   ): void {
     const local = this.#begin(read, 'metadata', length);
     this.#confirm(local, confirmed, bodyFirst);
-    local.slot = slot;
-    local.fileOffset = fileOffset;
+    this.#fromFile(local, fileOffset, slot);
   }
 
   answerMetadataFromBytes(
@@ -147,9 +144,7 @@ export class LocalReads implements NodeAnswers {
   }
 
   answerFromFile(read: number, fileOffset: number, length: number, slot: number): void {
-    const local = this.#begin(read, 'bytes', length);
-    local.slot = slot;
-    local.fileOffset = fileOffset;
+    this.#fromFile(this.#begin(read, 'bytes', length), fileOffset, slot);
   }
 
   beginAnswer(read: number, length: number): void {
@@ -160,20 +155,19 @@ export class LocalReads implements NodeAnswers {
     const local = this.#open.get(read);
     if (local === undefined) return;
     local.received += bytes.length;
-    if (local.sink === null) {
+    if (local.exchange === nobody) {
       (local.held ??= []).push(bytes.slice());
       return;
     }
-    local.sink.fromBytes(bytes);
-    local.queued += bytes.length;
-    if (local.received === local.answer.bodyLength) this.#queue(local, 'queued');
+    this.#hand(local, bytes);
+    if (local.queued === local.answer.bodyLength) this.#wait(local, 'queued');
   }
 
   abortAnswer(read: number): void {
     const local = this.#open.get(read);
     if (local === undefined) return;
     local.isBroken = true;
-    if (local.sink !== null) this.#queue(local, 'failed');
+    if (local.exchange !== nobody) this.#wait(local, 'failed');
   }
 
   answerFailure(read: number, failure: ReadFailure, error: OriginError | null): void {
@@ -189,14 +183,14 @@ export class LocalReads implements NodeAnswers {
     local.answer.metadata = null;
     local.answer.error = null;
     local.answer.bodyLength = bodyLength;
-    local.slot = -1;
+    local.exchange = nobody;
+    local.slot = nobody;
     local.held = null;
     local.received = 0;
     local.queued = 0;
-    local.sink = null;
     local.isBroken = false;
     this.#open.set(read, local);
-    this.#queue(local, 'announce');
+    this.#wait(local, 'announce');
     return local;
   }
 
@@ -207,31 +201,32 @@ export class LocalReads implements NodeAnswers {
     local.answer.bodyFirst = bodyFirst;
   }
 
-  #queue(local: LocalRead, step: Step): void {
+  #fromFile(local: LocalRead, fileOffset: number, slot: number): void {
+    local.slot = slot;
+    local.fileOffset = fileOffset;
+    local.received = local.answer.bodyLength;
+  }
+
+  #hand(local: LocalRead, bytes: Uint8Array): void {
+    this.#events.sendBytes(local.exchange, bytes);
+    local.queued += bytes.length;
+  }
+
+  #wait(local: LocalRead, step: Step): void {
     local.step = step;
     this.#waiting.push(local);
   }
 
   #tell(local: LocalRead): void {
-    // Cancelled between the node's answer and now: only what it holds has to go back.
-    if (local.read < 0) {
-      this.#giveBack(local);
+    const { read, exchange, step } = local;
+    if (read !== nobody && step === 'announce') {
+      this.#announce(local);
       return;
     }
-    switch (local.step) {
-      case 'announce':
-        this.#announce(local);
-        return;
-      case 'queued':
-        this.#close(local);
-        this.#events.onBodyQueued(local.read);
-        break;
-      case 'failed':
-        this.#close(local);
-        this.#events.onBodyFailed(local.read, local.queued);
-        break;
-    }
-    this.#spare.push(local);
+    this.#retire(local);
+    if (read === nobody) return;
+    if (step === 'queued') this.#events.onLocalBodyQueued(read, exchange);
+    else this.#events.onLocalBodyFailed(read, exchange, local.queued);
   }
 
   #announce(local: LocalRead): void {
@@ -239,36 +234,31 @@ export class LocalReads implements NodeAnswers {
     this.#announced = local;
     this.#events.onAnswer(read, answer);
     this.#announced = null;
-    // Cancelled inside of the event: `cancel` has forgotten it.
-    if (local.read < 0) {
-      this.#giveBack(local);
+    const wasCancelled = local.read === nobody;
+    if (!wasCancelled && local.exchange !== nobody && !local.isBroken) {
+      // Nothing is missing: the common end of a hit. Else it goes on as bytes arrive.
+      if (local.queued < answer.bodyLength) return;
+      const { exchange } = local;
+      this.#retire(local);
+      this.#events.onLocalBodyQueued(read, exchange);
       return;
     }
-    if (answer.bodyLength === 0 || local.sink === null) {
-      const isUnwanted = answer.bodyLength > 0 && local.received < answer.bodyLength;
-      this.#close(local);
-      this.#giveBack(local);
-      if (isUnwanted && !local.isBroken) this.#events.onUnwanted(read);
+    if (!wasCancelled && local.exchange !== nobody) {
+      this.#wait(local, 'failed');
       return;
     }
-    if (local.queued === answer.bodyLength) {
-      this.#close(local);
-      this.#events.onBodyQueued(read);
-      this.#spare.push(local);
-    } else if (local.isBroken) {
-      this.#queue(local, 'failed');
-    }
+    const isUnfinished = !local.isBroken && local.received < answer.bodyLength;
+    this.#retire(local);
+    // `cancel` told its caller whether the node still works on it.
+    if (!wasCancelled && isUnfinished) this.#events.onUnwanted(read);
   }
 
-  #close(local: LocalRead): void {
-    if (this.#open.get(local.read) === local) this.#open.delete(local.read);
-  }
-
-  #giveBack(local: LocalRead): void {
+  /** Ends a read's record: whatever it still holds goes back. */
+  #retire(local: LocalRead): void {
+    if (local.read !== nobody) this.#open.delete(local.read);
     if (local.slot >= 0) this.#events.onSlotUnused(local.slot);
-    local.slot = -1;
+    local.slot = nobody;
     local.held = null;
-    local.sink = null;
     this.#spare.push(local);
   }
 }

@@ -48,6 +48,7 @@ export class HttpServer {
 
   readonly #reactor: Reactor;
   readonly #limits: ServerLimits;
+  readonly #onAnswer: (exchange: ExchangeId, status: number) => void;
   readonly #ids = new RequestIds();
   readonly #connections: ClientConnection[] = [];
   readonly #freeSlots: number[] = [];
@@ -59,9 +60,16 @@ export class HttpServer {
   #onAllClosed: (() => void) | null = null;
   readonly #sweeper: NodeJS.Timeout;
 
-  constructor(reactor: Reactor, handler: HttpHandler, limits: Partial<ServerLimits> = {}) {
+  /** `onAnswer` hears of the status of each exchange's answer as it begins. */
+  constructor(
+    reactor: Reactor,
+    handler: HttpHandler,
+    limits: Partial<ServerLimits> = {},
+    onAnswer: (exchange: ExchangeId, status: number) => void = () => undefined,
+  ) {
     this.#reactor = reactor;
     this.#limits = { ...defaultServerLimits, ...limits };
+    this.#onAnswer = onAnswer;
     this.writer = new ResponseWriter(reactor, this.#ids);
     this.#machine = new ConnectionMachine(
       reactor,
@@ -160,6 +168,7 @@ export class HttpServer {
     if (connection === null) return null;
     if (connection.answer !== 'none') throw new Error('an exchange is answered once');
     connection.answer = 'begun';
+    this.#onAnswer(exchange, status);
     const isUnframed = length === unknownLength && connection.http10;
     connection.answerIsChunked =
       length === unknownLength && !connection.http10 && !connection.isHead;

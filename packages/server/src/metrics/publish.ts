@@ -104,6 +104,8 @@ const nodePlan: Plan<NodeCounters> = {
   admissions: ['s3accel_node_admissions_total'],
   blocksStored: ['s3accel_node_blocks_stored_total'],
   writesFailed: fault('disk', 'write-failed'),
+  unreadableBlocks: fault('disk', 'read-failed'),
+  writesSeen: ['s3accel_node_writes_seen_total'],
   changes: ['s3accel_node_changes_total'],
   brokenBodies: fault('origin', 'broken-body'),
   oddAnswers: fault('origin', 'odd-answer'),

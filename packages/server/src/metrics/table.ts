@@ -84,6 +84,7 @@ export const metricTable = {
   s3accel_node_fetches_in_flight: gauge('Fetches from S3 that are under way.'),
   s3accel_node_cancelled_fetches_total: counter('Fetches that nobody wanted any more.', noLabels),
   s3accel_node_confirmations_total: counter('Revalidations answered with 304.', noLabels),
+  s3accel_node_writes_seen_total: counter('Writes that passed through and ended.', noLabels),
   s3accel_node_changes_total: counter('Fills that found their version gone.', noLabels),
   s3accel_node_restarts_total: counter(
     'Reads that started over because what they waited for ended without them.',

@@ -5,19 +5,21 @@
  * the gateway's, odd ones a link's. An effect acts at once, since none of what it calls comes back into the core; outcomes
  * arrive later as events, from the reactor (disk, sent) or the S3 client.
  */
+import { constants } from 'node:os';
+import { getSystemErrorName } from 'node:util';
 import type {
   Asker,
   FetchEnd,
   FetchHead,
   FetchId,
   FetchRequest,
-  IdentityDigest,
   NodeEffects,
   SlotId,
 } from '@s3-accelerator/core/node/effects.ts';
 import { Node } from '@s3-accelerator/core/node/node.ts';
 import type { NodeLimits } from '@s3-accelerator/core/node/limits.ts';
 import type { PolicyOf } from '@s3-accelerator/core/node/policy.ts';
+import type { U64 } from '@s3-accelerator/core/base/hash.ts';
 import type { Layout } from '@s3-accelerator/core/layout.ts';
 import type {
   Hash128,
@@ -31,6 +33,7 @@ import type { Store } from '@s3-accelerator/core/store/store.ts';
 import type { Reactor } from '@s3-accelerator/native/reactor.ts';
 import type { Slab } from '../disk/slab.ts';
 import type { FaultLog } from '../log.ts';
+import type { ObjectHash } from '../object-hash.ts';
 import type { FetchEvents, Fetcher } from '../origin/fetcher.ts';
 import type { Confirmation, NodeAnswers } from './answers.ts';
 import { FillPlaces } from './fill-places.ts';
@@ -46,12 +49,15 @@ export interface NodeDriverOptions {
   readonly layout: Layout;
   readonly limits: NodeLimits;
   readonly policyOf: PolicyOf;
-  readonly digest: IdentityDigest;
-  readonly seed: number;
+  readonly digest: ObjectHash;
+  readonly seed: U64;
   /** Milliseconds from a monotonic clock. */
   readonly now: () => number;
-  readonly faultLog: FaultLog;
+  readonly faults: FaultLog;
 }
+
+/** What reading a damaged disk or a truncated file fails with; all else is the connection's. */
+const unreadable: ReadonlySet<number> = new Set([constants.errno.EIO, constants.errno.ENXIO]);
 
 const nowhere: NodeAnswers = {
   answerMetadata: () => undefined,
@@ -116,17 +122,32 @@ export class NodeDriver implements NodeEffects, FetchEvents {
     this.node.onReadCancelled(this.#options.now(), asker);
   }
 
-  /** The bytes of a slot that an answer was made of went out, or their connection died. */
-  onSlotSent(slot: SlotId): void {
-    this.node.onSlotSent(this.#options.now(), slot);
+  /** The bytes of a slot that an answer was made of went out (errno 0), can't be read, or their connection died. */
+  onSlotSent(slot: SlotId, errno: number): void {
+    const now = this.#options.now();
+    if (unreadable.has(errno)) {
+      const fields = { errno: getSystemErrorName(-errno) };
+      this.#options.faults.error(
+        'disk-read',
+        'a stored block could not be read: it is dropped',
+        fields,
+      );
+      this.node.onSlotUnreadable(now, slot);
+    }
+    this.node.onSlotSent(now, slot);
   }
 
-  /** A slot's bytes couldn't be read: the block is dropped, so that the next read fetches it. */
-  onSlotUnreadable(slot: SlotId, errno: number): void {
-    this.#options.faultLog.error('disk-read', 'a stored block could not be read: it is dropped', {
-      errno,
-    });
-    this.node.onSlotUnreadable(this.#options.now(), slot);
+  /** The hash of an object, for `onWrite`: a fresh record. */
+  hashOf(bucket: string, key: string): Hash128 {
+    return this.#options.digest.of(bucket, key);
+  }
+
+  /** Call it a few times a second. */
+  tick(): void {
+    const now = this.#options.now();
+    if (this.node.nextDeadline() > now) return;
+    this.node.onTick(now);
+    this.#options.reactor.schedule();
   }
 
   onWrite(hash: Hash128, phase: 'started' | 'finished'): void {
@@ -135,7 +156,9 @@ export class NodeDriver implements NodeEffects, FetchEvents {
 
   onDisk(slot: SlotId, errno: number): void {
     if (errno !== 0)
-      this.#options.faultLog.error('disk-write', 'a block could not be stored', { errno });
+      this.#options.faults.error('disk-write', 'a block could not be stored', {
+        errno: getSystemErrorName(-errno),
+      });
     this.node.onSlotWritten(this.#options.now(), slot, errno);
     this.#options.reactor.schedule();
   }

@@ -1,0 +1,243 @@
+/**
+ * Where every request comes in: checks who sent it and whether they may, then lets the cache answer it or passes it on.
+ *
+ * Each request is authenticated and authorised on its own, hit or miss, before anything else looks at it.
+ */
+import type { ErrorCode } from '@s3-accelerator/core/s3/errors.ts';
+import { parseRange } from '@s3-accelerator/core/s3/byte-range.ts';
+import { newClientRequest } from '@s3-accelerator/core/gateway/client-request.ts';
+import { parseCopySource, parsePath, type Resource } from '@s3-accelerator/core/s3/object-key.ts';
+import { noPreconditions, type Preconditions } from '@s3-accelerator/core/s3/preconditions.ts';
+import {
+  noParameters,
+  parseQuery,
+  queryValue,
+  type QueryParameter,
+} from '@s3-accelerator/core/s3/query.ts';
+import { authorize, type GrantSet } from '../auth/grants.ts';
+import { copySourceParameter, operationOf, type Operation } from '../auth/operation.ts';
+import type { SigV4 } from '../auth/sigv4.ts';
+import { slotMask, type ExchangeId, type HttpHandler } from '../http/exchange.ts';
+import { HeaderSlot } from '../http/header-slots.ts';
+import type { HttpServer } from '../http/http-server.ts';
+import type { RequestHead } from '../http/request-head.ts';
+import type { ObjectHash } from '../object-hash.ts';
+import type { PassThrough } from '../passthrough/pass-through.ts';
+import { isCacheable } from './cacheable.ts';
+import { isReadToken, type GatewayDriver } from './gateway-driver.ts';
+import { SavedHeads } from './saved-heads.ts';
+
+/** The parts of a gateway that a request meets, set once all of them exist. */
+export interface RouterParts {
+  readonly server: HttpServer;
+  readonly sigv4: SigV4;
+  readonly driver: GatewayDriver;
+  readonly passThrough: PassThrough;
+  readonly hash: ObjectHash;
+  /** Counts an answer: called once for each request, when its status is known. */
+  readonly count: (operation: Operation | 'none', status: number) => void;
+}
+
+const conditionSlots = [
+  HeaderSlot['if-match'],
+  HeaderSlot['if-none-match'],
+  HeaderSlot['if-modified-since'],
+  HeaderSlot['if-unmodified-since'],
+] as const;
+
+function conditionsOf(head: RequestHead): Preconditions {
+  if (!conditionSlots.some((slot) => head.has(slot))) return noPreconditions;
+  return {
+    ifMatch: head.header(HeaderSlot['if-match']),
+    ifNoneMatch: head.header(HeaderSlot['if-none-match']),
+    ifModifiedSince: head.header(HeaderSlot['if-modified-since']),
+    ifUnmodifiedSince: head.header(HeaderSlot['if-unmodified-since']),
+  };
+}
+
+const unverified = {
+  push: (bytes: Uint8Array, emit: (bytes: Uint8Array) => void): null => {
+    emit(bytes);
+    return null;
+  },
+  end: (): null => null,
+  trailer: (): string => '',
+};
+
+export class RequestRouter implements HttpHandler {
+  #parts: RouterParts | null = null;
+  readonly #request = newClientRequest();
+  readonly #saved = new SavedHeads();
+  /** The operation of the latest request on each connection slot, for counting its answer. */
+  readonly #operations: (Operation | 'none')[] = [];
+  /** The request that is being routed right now. */
+  #current: ExchangeId | -1 = -1;
+  #currentHead: RequestHead | null = null;
+  #currentGrants: GrantSet | null = null;
+
+  /** Hands over the parts, which need the router to be built. */
+  connect(parts: RouterParts): void {
+    this.#parts = parts;
+  }
+
+  onRequest(exchange: ExchangeId, head: RequestHead): void {
+    this.#operations[exchange & slotMask] = 'none';
+    const parts = this.#connected();
+    const { sigv4, server } = parts;
+    const refusal = sigv4.check(head, Date.now());
+    if (refusal !== null) {
+      server.answerError(exchange, refusal, head.path(), sigv4.details);
+      return;
+    }
+    const { client } = sigv4;
+    if (client === null) throw new Error('an accepted request has a client');
+    this.#current = exchange;
+    this.#currentHead = head;
+    this.#currentGrants = client.grants;
+    const error = this.#route(parts, exchange, head, client.grants);
+    this.#current = -1;
+    if (error !== null) server.answerError(exchange, error, head.path());
+  }
+
+  onBody(exchange: ExchangeId, bytes: Uint8Array): void {
+    this.#connected().passThrough.onBody(exchange, bytes);
+  }
+
+  onBodyEnd(exchange: ExchangeId): void {
+    this.#connected().passThrough.onBodyEnd(exchange);
+  }
+
+  onGone(exchange: ExchangeId): void {
+    const { driver, passThrough } = this.#connected();
+    driver.onGone(exchange);
+    passThrough.onGone(exchange);
+  }
+
+  onSent(exchange: ExchangeId, token: number, errno: number): void {
+    const { driver, passThrough } = this.#connected();
+    if (isReadToken(token)) driver.onSent(exchange, token, errno);
+    else passThrough.onSent(token, errno);
+  }
+
+  /** Tells the metrics what an exchange was answered with. */
+  onAnswer(exchange: ExchangeId, status: number): void {
+    this.#connected().count(this.#operations[exchange & slotMask] ?? 'none', status);
+  }
+
+  /** Sends a read that the cache can't answer to S3 after all. */
+  passThroughRead(exchange: ExchangeId): void {
+    const known = this.#headOf(exchange);
+    if (known === null) throw new Error('the head of an open read is known');
+    const { head, grants } = known;
+    const resource = parsePath(head.path());
+    const parameters = parseQuery(head.query());
+    if (!resource.ok || parameters === null) throw new Error('an accepted request parses again');
+    const operation = head.method === 'HEAD' ? 'HeadObject' : 'GetObject';
+    this.#pass(this.#connected(), exchange, head, grants, operation, resource.resource, parameters);
+  }
+
+  /** The raw path that an open exchange asked for. */
+  resourceOf(exchange: ExchangeId): string {
+    return this.#headOf(exchange)?.head.path() ?? '/';
+  }
+
+  #connected(): RouterParts {
+    if (this.#parts === null) throw new Error('the router is connected before the server listens');
+    return this.#parts;
+  }
+
+  #headOf(exchange: ExchangeId): { head: RequestHead; grants: GrantSet } | null {
+    if (exchange !== this.#current) return this.#saved.load(exchange);
+    if (this.#currentHead === null || this.#currentGrants === null) return null;
+    return { head: this.#currentHead, grants: this.#currentGrants };
+  }
+
+  /** Null when the request is on its way, else the error to answer with. */
+  #route(
+    parts: RouterParts,
+    exchange: ExchangeId,
+    head: RequestHead,
+    grants: GrantSet,
+  ): ErrorCode | null {
+    const parsed = parsePath(head.path());
+    if (!parsed.ok) return parsed.code;
+    const { resource } = parsed;
+    const parameters = this.#parametersOf(parts, head);
+    if (parameters === null) return 'InvalidURI';
+    const source = head.header(HeaderSlot['x-amz-copy-source']) ?? copySourceParameter(parameters);
+    const operation = operationOf(head.method, resource, parameters, source !== null);
+    if (operation === null) return 'MethodNotAllowed';
+    this.#operations[exchange & slotMask] = operation;
+    const denied = authorize(grants, {
+      operation,
+      resource,
+      prefix: parameters.length === 0 ? '' : (queryValue(parameters, 'prefix') ?? ''),
+      copySource: source === null ? null : parseCopySource(source),
+    });
+    if (denied !== null) return denied;
+    if (operation === 'PurgeObject') return 'NotImplemented';
+    if (isCacheable(operation, head, parameters))
+      this.#read(parts, exchange, head, grants, resource);
+    else this.#pass(parts, exchange, head, grants, operation, resource, parameters);
+    return null;
+  }
+
+  #parametersOf({ sigv4 }: RouterParts, head: RequestHead): readonly QueryParameter[] | null {
+    if (head.pathEnd === head.targetEnd) return noParameters;
+    return sigv4.parameters ?? parseQuery(head.query());
+  }
+
+  #read(
+    { driver, hash, server }: RouterParts,
+    exchange: ExchangeId,
+    head: RequestHead,
+    grants: GrantSet,
+    { bucket, key }: Resource,
+  ): void {
+    const request = this.#request;
+    request.head = head.method === 'HEAD';
+    request.bucket = bucket;
+    request.key = key;
+    hash.object(bucket, key, request.hash);
+    request.range.kind = 'none';
+    if (head.has(HeaderSlot.range)) {
+      const { range } = HeaderSlot;
+      parseRange(head.bytes, head.valueStart(range), head.valueEnd(range), request.range);
+    }
+    request.conditions = conditionsOf(head);
+    driver.onRequest(exchange, request);
+    // Whatever wasn't answered in this turn may need its head again; a hit is over by now.
+    if (server.connectionOf(exchange) !== null) this.#saved.save(exchange, head, grants);
+  }
+
+  #pass(
+    { passThrough, sigv4 }: RouterParts,
+    exchange: ExchangeId,
+    head: RequestHead,
+    grants: GrantSet,
+    operation: Operation,
+    { bucket, key }: Resource,
+    parameters: readonly QueryParameter[],
+  ): void {
+    // A read that turned out not to be cacheable was checked long ago: it has no body to be verified.
+    const isFresh = exchange === this.#current;
+    passThrough.start(
+      exchange,
+      {
+        method: head.methodText(),
+        operation,
+        bucket,
+        key,
+        target: head.target(),
+        isVirtualHost: false,
+        parameters,
+        headers: head.rawHeaders(),
+        grants,
+        presigned: queryValue(parameters, 'X-Amz-Signature') !== null,
+        payload: isFresh ? sigv4.payload : 'unsigned',
+        contentLength: head.framing === 'chunked' ? null : head.contentLength,
+      },
+      unverified,
+    );
+  }
+}

@@ -1,0 +1,72 @@
+/** The node's answers on their way over links: names the slab's descriptor, and lets slots travel as tokens. */
+import type { OriginError, ReadFailure } from '@s3-accelerator/core/read.ts';
+import type { LinkServer } from '../peers/link-server.ts';
+import type { Confirmation, NodeAnswers } from './answers.ts';
+
+/** Tokens are never 0. */
+export const tokenOfSlot = (slot: number): number => slot + 1;
+export const slotOfToken = (token: number): number => token - 1;
+
+export class LinkAnswers implements NodeAnswers {
+  readonly #links: LinkServer;
+  readonly #descriptor: number;
+
+  constructor(links: LinkServer, slabDescriptor: number) {
+    this.#links = links;
+    this.#descriptor = slabDescriptor;
+  }
+
+  answerMetadata(id: number, { metadata, ageMs, lifetimeMs }: Confirmation): void {
+    this.#links.answerMetadata(id, metadata, ageMs, lifetimeMs);
+  }
+
+  answerMetadataFromFile(
+    id: number,
+    { metadata, ageMs, lifetimeMs }: Confirmation,
+    bodyFirst: number,
+    fileOffset: number,
+    length: number,
+    slot: number,
+  ): void {
+    this.#links.answerMetadataFromFile(
+      id,
+      metadata,
+      ageMs,
+      lifetimeMs,
+      bodyFirst,
+      this.#descriptor,
+      fileOffset,
+      length,
+      tokenOfSlot(slot),
+    );
+  }
+
+  answerMetadataFromBytes(
+    id: number,
+    { metadata, ageMs, lifetimeMs }: Confirmation,
+    bodyFirst: number,
+    bytes: Uint8Array,
+  ): void {
+    this.#links.answerMetadataFromMemory(id, metadata, ageMs, lifetimeMs, bodyFirst, bytes);
+  }
+
+  answerFromFile(id: number, fileOffset: number, length: number, slot: number): void {
+    this.#links.answerBytesFromFile(id, this.#descriptor, fileOffset, length, tokenOfSlot(slot));
+  }
+
+  beginAnswer(id: number, length: number): void {
+    this.#links.beginAnswer(id, length);
+  }
+
+  continueAnswer(id: number, bytes: Uint8Array): void {
+    this.#links.continueAnswer(id, bytes);
+  }
+
+  abortAnswer(id: number): void {
+    this.#links.abortAnswer(id);
+  }
+
+  answerFailure(id: number, failure: ReadFailure, error: OriginError | null): void {
+    this.#links.answerFailure(id, failure, error);
+  }
+}

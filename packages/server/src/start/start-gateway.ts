@@ -1,0 +1,181 @@
+/** Puts a gateway together: HTTP server, authorisation, core, and the ways to nodes and to S3. */
+import { randomBytes } from 'node:crypto';
+import { defaultGatewayLimits } from '@s3-accelerator/core/gateway/limits.ts';
+import { Layout } from '@s3-accelerator/core/layout.ts';
+import type { Ring } from '@s3-accelerator/core/ring.ts';
+import { Digester } from '@s3-accelerator/native/digester.ts';
+import type { Reactor } from '@s3-accelerator/native/reactor.ts';
+import { ClientTable } from '../auth/clients.ts';
+import { requiredScratchBytes, SigV4 } from '../auth/sigv4.ts';
+import type { Config, GatewayConfig } from '../config/config.ts';
+import { parseAddress } from '../config/address.ts';
+import { GatewayDriver } from '../gateway/gateway-driver.ts';
+import { HomeForward } from '../gateway/home-forward.ts';
+import { RequestRouter } from '../gateway/request-router.ts';
+import { HttpServer } from '../http/http-server.ts';
+import type { FaultLog, Log } from '../log.ts';
+import { RequestCounter } from '../metrics/counters.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import { publishGateway } from '../metrics/publish.ts';
+import { ObjectHash } from '../object-hash.ts';
+import { PassThrough } from '../passthrough/pass-through.ts';
+import { defaultPeerOptions } from '../peers/link-options.ts';
+import { Peers } from '../peers/peers.ts';
+import { linkKey } from './link-key.ts';
+import type { RunningNode } from './start-node.ts';
+
+/** Credential scopes (client, day, region) whose signing keys are kept. */
+const maxScopes = 4096;
+/** How long answers under way may take once the process is asked to stop. */
+const stopGraceMs = 20_000;
+
+export interface GatewayContext {
+  readonly config: Config;
+  readonly reactor: Reactor;
+  readonly ring: Ring;
+  readonly log: Log;
+  readonly faults: FaultLog;
+  readonly metrics: Metrics;
+  readonly now: () => number;
+  /** The node of this process, null when it has none. */
+  readonly node: RunningNode | null;
+}
+
+export interface RunningGateway {
+  readonly driver: GatewayDriver;
+  tick(): void;
+  reload(config: Config): void;
+  stop(): Promise<void>;
+}
+
+function clientsOf(config: Config): ClientTable {
+  return new ClientTable(
+    config.clients.map((client) => ({
+      accessKeyId: client.accessKeyId,
+      secretAccessKey: client.secretAccessKey.reveal(),
+      sessionToken: client.sessionToken?.reveal(),
+      // Configuration is UTF-8 text, keys are bytes: a prefix is compared byte for byte.
+      grants: client.grants.map(({ bucket, prefix, access }) => ({
+        bucket,
+        prefix: Buffer.from(prefix, 'utf8').toString('latin1'),
+        access,
+      })),
+    })),
+  );
+}
+
+/** Links to the nodes in other processes; null when there are none. */
+function startPeers(
+  { config, reactor, faults, ring, node }: GatewayContext,
+  gateway: GatewayConfig,
+  driver: GatewayDriver,
+): Peers | null {
+  const others = ring.members.filter(({ nodeId }) => nodeId !== node?.nodeId);
+  if (config.cluster === undefined || others.length === 0) return null;
+  const { secret, tcp } = config.cluster;
+  const peers = new Peers(
+    reactor,
+    {
+      ...defaultPeerOptions,
+      secret: linkKey(secret),
+      rtoMinUs: tcp.rtoMinUs,
+      delackMaxUs: tcp.delackMaxUs,
+      multiplexedLinks: gateway.multiplexedLinks,
+      exclusiveLinks: gateway.exclusiveLinks,
+      forwardLinks: gateway.forwardLinks,
+      smallAnswerBytes: gateway.smallAnswerBytes,
+      maxReads: gateway.maxReads,
+    },
+    faults,
+    driver,
+  );
+  peers.setMembers(
+    others.map(({ nodeId, address }) => {
+      const parsed = parseAddress(address);
+      if (parsed === undefined) throw new Error(`${address} is no address`);
+      return { nodeId, ...parsed };
+    }),
+  );
+  return peers;
+}
+
+export function startGateway(context: GatewayContext, gateway: GatewayConfig): RunningGateway {
+  const { config, reactor, ring, log, metrics, now, node } = context;
+  const { listen, region } = gateway;
+  const hash = new ObjectHash(() => '');
+  const sigv4 = new SigV4(new Digester(requiredScratchBytes), clientsOf(config), {
+    region,
+    maxScopes,
+  });
+  const router = new RequestRouter();
+  const server = new HttpServer(
+    reactor,
+    router,
+    {
+      maxConnections: gateway.maxConnections,
+      keepAliveMs: gateway.keepAliveMs,
+      headMs: gateway.headTimeoutMs,
+      bodyIdleMs: gateway.bodyIdleMs,
+    },
+    (exchange, status) => {
+      router.onAnswer(exchange, status);
+    },
+  );
+  const driver = new GatewayDriver({
+    reactor,
+    server,
+    ring,
+    layout: new Layout(),
+    limits: {
+      ...defaultGatewayLimits,
+      maxReads: gateway.maxReads,
+      smallAnswerBytes: gateway.smallAnswerBytes,
+      metadataEntries: gateway.metadataEntries,
+      metadataBytes: gateway.metadataBytes,
+      gatewayTtlMs: gateway.metadataTtlMs,
+      readTimeoutMs: gateway.readTimeoutMs,
+    },
+    seed: randomBytes(4).readUInt32LE(0),
+    now,
+    local: node,
+    passThrough: (exchange) => {
+      router.passThroughRead(exchange);
+    },
+    resourceOf: (exchange) => router.resourceOf(exchange),
+  });
+  const peers = startPeers(context, gateway, driver);
+  driver.remote = peers;
+  const forward = new HomeForward({ ring, hash, local: node, peers });
+  const passThrough = new PassThrough(server, forward, {
+    onWriteStarted: (bucket, key) => {
+      driver.onWriteStarted(hash.of(bucket, key));
+    },
+    onWriteFinished: (bucket, key, outcome) => {
+      driver.onWriteFinished(hash.of(bucket, key), outcome);
+    },
+  });
+  const requests = new RequestCounter(metrics.counter('s3accel_gateway_requests_total'));
+  const count = (operation: string, status: number): void => {
+    requests.count(operation, status);
+  };
+  router.connect({ server, sigv4, driver, passThrough, hash, count });
+
+  publishGateway(metrics, driver.gateway.counters);
+  metrics.readFrom('s3accel_gateway_connections', () => server.openConnections);
+  const port = server.listen(listen.host, listen.port);
+  log.info({ host: listen.host, port }, 'listening for clients');
+
+  return {
+    driver,
+    tick: () => {
+      driver.tick();
+    },
+    reload: (wanted) => {
+      sigv4.replaceClients(clientsOf(wanted));
+    },
+    stop: async () => {
+      await server.close(stopGraceMs);
+      peers?.close();
+    },
+  };
+}
