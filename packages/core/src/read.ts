@@ -91,9 +91,10 @@ export interface ReadAnswer {
   /** Counted from sending the confirming request to S3 to sending this answer. */
   ageMs: number;
   lifetimeMs: number;
-  /** Bytes of the object that follow with this answer, and the position of the first. */
-  bodyFirst: number;
+  /** Bytes of the object that follow with this answer. */
   bodyLength: number;
+  /** metadata: the position of the first of them. Bytes of a blocks read begin where they were asked for. */
+  bodyFirst: number;
   failure: ReadFailure;
   error: OriginError | null;
 }

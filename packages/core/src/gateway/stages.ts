@@ -144,7 +144,6 @@ export class Stages {
     if (
       client.stage !== 'piece' ||
       metadata === null ||
-      answer.bodyFirst !== request.first ||
       answer.bodyLength !== request.last - request.first + 1
     ) {
       this.#rejectAnswer(now, client, answer);
