@@ -1,0 +1,340 @@
+/**
+ * A storage node in memory: the machine, a driver that queues its effects, real bytes for its disk and its fill memory, and
+ * a line to the model of S3. Checks the effects' rules as it goes.
+ */
+import { assert } from '../base/assert.ts';
+import type { Layout } from '../layout.ts';
+import type { ObjectMetadata, OriginError, ReadAnswer, ReadFailure } from '../read.ts';
+import type { Ring } from '../ring.ts';
+import { Store } from '../store/store.ts';
+import type { Asker, FetchId, FetchRequest, NodeEffects, SlotId } from '../node/effects.ts';
+import type { NodeLimits } from '../node/limits.ts';
+import { Node } from '../node/node.ts';
+import type { PolicyOf } from '../node/policy.ts';
+import type { EventQueue } from './event-queue.ts';
+import type { TestIdentity } from './identity.ts';
+import type { S3Answer, S3Model } from './s3-model.ts';
+import { newAnswer, type Transfer } from './transfer.ts';
+
+/** What a node needs of its surroundings. */
+export interface TestWorld {
+  readonly queue: EventQueue;
+  readonly s3: S3Model;
+  readonly identity: TestIdentity;
+  /** How long the next message, write or request takes. */
+  delayMs(): number;
+  /** How many of `available` bytes come next, at least one. */
+  chunkOf(available: number): number;
+  /** The node's answer travels to the gateway that asked. */
+  deliverAnswer(transfer: Transfer, answer: ReadAnswer): void;
+  deliverBytes(transfer: Transfer, bytes: Uint8Array): void;
+  deliverBreak(transfer: Transfer): void;
+}
+
+export interface TestNodeOptions {
+  readonly layout: Layout;
+  readonly ring: Ring;
+  readonly nodeId: number;
+  readonly policyOf: PolicyOf;
+  readonly limits: NodeLimits;
+  readonly storeBytes: number;
+}
+
+/** A request to S3 that is out. */
+interface OpenFetch {
+  readonly request: FetchRequest;
+  answer: S3Answer | null;
+  position: number;
+  place: number;
+  placeLength: number;
+  direct: Asker | null;
+  isBusy: boolean;
+}
+
+export class TestNode implements NodeEffects {
+  readonly node: Node;
+  readonly store: Store;
+  readonly openFetches = new Map<FetchId, OpenFetch>();
+  readonly askers = new Map<Asker, Transfer>();
+  /** Errno of writes to come, 0 for good. */
+  nextWriteErrno = 0;
+  isDown = false;
+  readonly #world: TestWorld;
+  readonly #layout: Layout;
+  readonly #disk: Uint8Array;
+  readonly #memory: Uint8Array;
+  #askers = 0;
+
+  constructor(world: TestWorld, options: TestNodeOptions) {
+    const { layout, limits, storeBytes } = options;
+    const seed = { hi: options.nodeId + 1, lo: 99 };
+    this.#world = world;
+    this.#layout = layout;
+    this.store = new Store({ capacityBytes: storeBytes, blockBytes: layout.blockBytes, seed });
+    this.#disk = new Uint8Array(this.store.capacityBytes);
+    this.#memory = new Uint8Array(limits.fillBudgetBytes);
+    this.node = new Node({
+      effects: this,
+      digest: world.identity,
+      store: this.store,
+      layout,
+      ring: options.ring,
+      nodeId: options.nodeId,
+      policyOf: options.policyOf,
+      limits,
+      seed,
+    });
+  }
+
+  /** A read arrives. */
+  take(transfer: Transfer): void {
+    this.#askers += 1;
+    const asker = this.#askers;
+    this.askers.set(asker, transfer);
+    this.node.onRead(this.#world.queue.now, asker, transfer.request);
+  }
+
+  /** The gateway doesn't wait any more. */
+  cancel(transfer: Transfer): void {
+    for (const [asker, other] of this.askers) {
+      if (other !== transfer) continue;
+      this.askers.delete(asker);
+      this.node.onReadCancelled(this.#world.queue.now, asker);
+      return;
+    }
+  }
+
+  answerMetadata(asker: Asker, metadata: ObjectMetadata, ageMs: number, lifetimeMs: number): void {
+    this.#answerMetadata(asker, metadata, ageMs, lifetimeMs, 0, 0);
+    this.askers.delete(asker);
+  }
+
+  answerMetadataFromSlot(
+    asker: Asker,
+    metadata: ObjectMetadata,
+    ageMs: number,
+    lifetimeMs: number,
+    bodyFirst: number,
+    slot: SlotId,
+    offset: number,
+    length: number,
+  ): void {
+    const transfer = this.#answerMetadata(asker, metadata, ageMs, lifetimeMs, bodyFirst, length);
+    this.#sendFromSlot(asker, transfer, slot, offset, length);
+  }
+
+  answerMetadataFromMemory(
+    asker: Asker,
+    metadata: ObjectMetadata,
+    ageMs: number,
+    lifetimeMs: number,
+    bodyFirst: number,
+    memory: number,
+    length: number,
+  ): void {
+    this.#answerMetadata(asker, metadata, ageMs, lifetimeMs, bodyFirst, length);
+    this.continueFromMemory(asker, memory, length);
+  }
+
+  answerFromSlot(asker: Asker, slot: SlotId, offset: number, length: number): void {
+    this.beginAnswer(asker, length);
+    this.#sendFromSlot(asker, this.#waiting(asker), slot, offset, length);
+  }
+
+  beginAnswer(asker: Asker, length: number): void {
+    const transfer = this.#waiting(asker);
+    transfer.begin(length);
+    const answer = newAnswer();
+    answer.bodyFirst = transfer.request.first;
+    answer.bodyLength = length;
+    this.#world.deliverAnswer(transfer, answer);
+  }
+
+  continueFromMemory(asker: Asker, memory: number, length: number): void {
+    this.#send(asker, this.#memory.slice(memory, memory + length));
+  }
+
+  abortAnswer(asker: Asker): void {
+    const transfer = this.#waiting(asker);
+    assert(transfer.isAnswered, 'only an answer that began is aborted');
+    transfer.isAborted = true;
+    this.askers.delete(asker);
+    this.#world.deliverBreak(transfer);
+  }
+
+  answerFailure(asker: Asker, failure: ReadFailure, error: OriginError | null): void {
+    const transfer = this.#waiting(asker);
+    transfer.begin(0);
+    this.askers.delete(asker);
+    const answer = newAnswer();
+    answer.kind = 'failure';
+    answer.failure = failure;
+    answer.error = error;
+    this.#world.deliverAnswer(transfer, answer);
+  }
+
+  startFetch(id: FetchId, request: FetchRequest): void {
+    assert(!this.openFetches.has(id), 'a fetch is started once');
+    const fetch: OpenFetch = {
+      request: { ...request },
+      answer: null,
+      position: 0,
+      place: 0,
+      placeLength: 0,
+      direct: null,
+      isBusy: false,
+    };
+    this.openFetches.set(id, fetch);
+    const { queue, s3 } = this.#world;
+    queue.in(this.#world.delayMs(), () => {
+      // What S3 answers is decided when it reads the request, not when the answer arrives.
+      const answer = s3.answer(queue.now, fetch.request);
+      queue.in(this.#world.delayMs(), () => this.#headArrives(id, fetch, answer));
+    });
+  }
+
+  receiveInto(id: FetchId, memory: number, length: number): void {
+    const fetch = this.#flowing(id);
+    assert(fetch.placeLength === 0, 'one place at a time');
+    fetch.place = memory;
+    fetch.placeLength = length;
+    this.#receive(id, fetch);
+  }
+
+  receiveDirect(id: FetchId, asker: Asker): void {
+    const fetch = this.#flowing(id);
+    fetch.direct = asker;
+    this.#receive(id, fetch);
+  }
+
+  cancelFetch(id: FetchId): void {
+    assert(this.openFetches.delete(id), 'only a fetch that is out is cancelled');
+  }
+
+  writeSlot(slot: SlotId, memory: number, length: number): void {
+    assert(length % 4096 === 0 && length <= this.store.slotBytes(slot), 'writes fit their slot');
+    const { queue } = this.#world;
+    const errno = this.nextWriteErrno;
+    queue.in(this.#world.delayMs(), () => {
+      // Bytes are read as late as a disk might, so memory that is reused too early shows.
+      const offset = this.store.fileOffset(slot);
+      if (errno === 0) this.#disk.set(this.#memory.subarray(memory, memory + length), offset);
+      this.node.onSlotWritten(queue.now, slot, errno);
+    });
+  }
+
+  #waiting(asker: Asker): Transfer {
+    const transfer = this.askers.get(asker);
+    assert(transfer !== undefined, 'only an asker that waits is answered');
+    return transfer;
+  }
+
+  #answerMetadata(
+    asker: Asker,
+    metadata: ObjectMetadata,
+    ageMs: number,
+    lifetimeMs: number,
+    bodyFirst: number,
+    length: number,
+  ): Transfer {
+    const transfer = this.#waiting(asker);
+    assert(transfer.request.kind === 'lookup', 'metadata answers lookups');
+    assert(length <= transfer.request.bodyLimit, 'a body keeps to its limit');
+    assert(ageMs >= 0, 'metadata has an age');
+    transfer.begin(length);
+    const answer = newAnswer();
+    answer.kind = 'metadata';
+    answer.metadata = metadata;
+    answer.ageMs = ageMs;
+    answer.lifetimeMs = lifetimeMs;
+    answer.bodyFirst = bodyFirst;
+    answer.bodyLength = length;
+    this.#world.deliverAnswer(transfer, answer);
+    return transfer;
+  }
+
+  #send(asker: Asker, bytes: Uint8Array): void {
+    const transfer = this.#waiting(asker);
+    transfer.send(bytes.length);
+    this.#world.deliverBytes(transfer, bytes);
+    if (transfer.sent === transfer.promised) this.askers.delete(asker);
+  }
+
+  /** Bytes are read from the slot some time later, so a slot that is reused while pinned shows. */
+  #sendFromSlot(
+    asker: Asker,
+    transfer: Transfer,
+    slot: SlotId,
+    offset: number,
+    length: number,
+  ): void {
+    assert(offset + length <= this.#layout.blockBytes, 'an answer lies within its block');
+    this.askers.delete(asker);
+    const { queue } = this.#world;
+    queue.in(this.#world.delayMs(), () => {
+      const start = this.store.fileOffset(slot) + offset;
+      transfer.send(length);
+      this.#world.deliverBytes(transfer, this.#disk.slice(start, start + length));
+      this.node.onSlotSent(queue.now, slot);
+    });
+  }
+
+  #flowing(id: FetchId): OpenFetch {
+    const fetch = this.openFetches.get(id);
+    assert(fetch?.answer != null, 'bytes are received after the head');
+    return fetch;
+  }
+
+  #headArrives(id: FetchId, fetch: OpenFetch, answer: S3Answer): void {
+    if (this.openFetches.get(id) !== fetch) return;
+    const { now } = this.#world.queue;
+    const { head } = answer;
+    if (head === null) {
+      this.openFetches.delete(id);
+      this.node.onFetchFailed(now, id, null);
+      return;
+    }
+    fetch.answer = answer;
+    this.node.onFetchHead(now, id, head);
+    if (head.length === 0 && this.openFetches.get(id) === fetch) this.#end(id, fetch);
+  }
+
+  /** Brings the next bytes as far as there is room for them, some time later. */
+  #receive(id: FetchId, fetch: OpenFetch): void {
+    if (fetch.isBusy) return;
+    fetch.isBusy = true;
+    const { queue } = this.#world;
+    queue.in(this.#world.delayMs(), () => {
+      if (this.openFetches.get(id) !== fetch) return;
+      fetch.isBusy = false;
+      const { body } = fetch.answer!;
+      const left = body.length - fetch.position;
+      const room = fetch.direct === null ? fetch.placeLength : left;
+      if (left > 0 && room > 0) {
+        const count = this.#world.chunkOf(Math.min(left, room));
+        this.#bytesArrive(id, fetch, body.subarray(fetch.position, fetch.position + count));
+      }
+      if (this.openFetches.get(id) !== fetch) return;
+      if (fetch.position === body.length) this.#end(id, fetch);
+      else if (fetch.direct !== null || fetch.placeLength > 0) this.#receive(id, fetch);
+    });
+  }
+
+  #bytesArrive(id: FetchId, fetch: OpenFetch, bytes: Uint8Array): void {
+    fetch.position += bytes.length;
+    if (fetch.direct !== null) {
+      this.#send(fetch.direct, bytes.slice());
+      return;
+    }
+    this.#memory.set(bytes, fetch.place);
+    fetch.place += bytes.length;
+    fetch.placeLength -= bytes.length;
+    this.node.onFetchBytes(this.#world.queue.now, id, bytes.length);
+  }
+
+  #end(id: FetchId, fetch: OpenFetch): void {
+    this.openFetches.delete(id);
+    const isBroken = fetch.answer!.breaksOff;
+    this.node.onFetchEnd(this.#world.queue.now, id, isBroken ? 'broken' : 'complete');
+  }
+}

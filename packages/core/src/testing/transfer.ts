@@ -1,0 +1,61 @@
+/** One read on its way between a gateway and a node: the request, its answer, and the body bytes that have arrived. */
+import { assert } from '../base/assert.ts';
+import type { ExchangeId, ReadId } from '../gateway/effects.ts';
+import type { ReadAnswer, ReadRequest } from '../read.ts';
+
+export class Transfer {
+  readonly read: ReadId;
+  readonly request: ReadRequest;
+  readonly nodeIndex: number;
+  /** Nothing may arrive before this, so that what one side sent in order arrives in order. */
+  arrivesAfter = 0;
+
+  /** The node's side: an answer began, so many body bytes were promised and sent. */
+  isAnswered = false;
+  promised = 0;
+  sent = 0;
+  isAborted = false;
+
+  /** The gateway's side. */
+  isAnnounced = false;
+  isCancelled = false;
+  readonly arrived: Uint8Array[] = [];
+  arrivedBytes = 0;
+  hasBrokenOff = false;
+  relayedTo: ExchangeId | null = null;
+  queuedBytes = 0;
+  isOver = false;
+
+  constructor(read: ReadId, request: ReadRequest, nodeIndex: number) {
+    this.read = read;
+    this.nodeIndex = nodeIndex;
+    this.request = { ...request, hash: { ...request.hash }, version: { ...request.version } };
+  }
+
+  /** The node answers: once. */
+  begin(length: number): void {
+    assert(!this.isAnswered, 'a read is answered once');
+    this.isAnswered = true;
+    this.promised = length;
+  }
+
+  /** The node sends body bytes, no more than it promised. */
+  send(count: number): void {
+    assert(this.isAnswered && !this.isAborted, 'bytes belong to an answer that has begun');
+    this.sent += count;
+    assert(this.sent <= this.promised, 'an answer is no longer than it promised');
+  }
+}
+
+export function newAnswer(): ReadAnswer {
+  return {
+    kind: 'bytes',
+    metadata: null,
+    ageMs: 0,
+    lifetimeMs: 0,
+    bodyFirst: 0,
+    bodyLength: 0,
+    failure: 'peer',
+    error: null,
+  };
+}
