@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "reactor.h"
+#include "transfer-sizes.h"
 
 namespace s3a {
 
@@ -220,6 +221,7 @@ std::string Reactor::startRelay(int32_t id, const int32_t* fields) {
   relay->token = token;
   relay->copy = (fields[4] & kFlagCopy) != 0;
   relay->receiving = true;
+  relay->memoryLimit = static_cast<uint64_t>(length) <= kRelayPieceBytes ? kRelayPieceBytes : kRelayMemoryBytes;
   relay->remaining = static_cast<uint64_t>(length);
   source->relays.push_back(relay);
   if (target != nullptr) {

@@ -6,6 +6,9 @@
 namespace s3a {
 
 namespace {
+// The kernel's default size; a smaller pipe costs more calls than copying.
+constexpr int kLeastBytes = 64 * 1024;
+
 void closePipe(Pipe& pipe) {
   close(pipe.readEnd);
   close(pipe.writeEnd);
@@ -25,10 +28,15 @@ Pipe PipePool::take() {
   }
   int ends[2];
   if (count_ >= maxPipes_ || pipe2(ends, O_NONBLOCK | O_CLOEXEC) != 0) return Pipe();
-  // Past the user's pipe quota the kernel refuses: the pipe works at its default size as well.
-  (void)fcntl(ends[1], F_SETPIPE_SZ, static_cast<int>(bytes_));
+  Pipe pipe{ends[0], ends[1]};
+  // Past the user's quota of pipe pages the kernel refuses to enlarge a pipe, and hands out crippled ones of two pages.
+  if (fcntl(pipe.writeEnd, F_SETPIPE_SZ, static_cast<int>(bytes_)) < 0 &&
+      fcntl(pipe.writeEnd, F_GETPIPE_SZ) < kLeastBytes) {
+    closePipe(pipe);
+    return pipe;
+  }
   count_++;
-  return Pipe{ends[0], ends[1]};
+  return pipe;
 }
 
 void PipePool::giveBack(Pipe& pipe, bool empty) {

@@ -88,6 +88,8 @@ struct Relay {
   /** Bytes of the first chunk that were sent already. */
   size_t memoryOffset = 0;
   size_t memoryBytes = 0;
+  /** It stops receiving when this much is in memory. */
+  size_t memoryLimit = 0;
   bool drained() const { return inPipe == 0 && memoryBytes == 0; }
 };
 

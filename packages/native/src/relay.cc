@@ -1,8 +1,8 @@
 // Bytes from one connection straight to another: socket → pipe → socket, or through memory.
 //
 // A relay has a place in its target's queue, so bytes may arrive before their turn. They gather in the pipe, and past
-// what the pipe takes in memory: the source of a piece up to kRelayMemoryBytes is never held up by a target that isn't
-// reading. Longer pieces wait for the target. The pipe's bytes always come before the memory's.
+// what the pipe takes in memory: the source of a piece up to kRelayPieceBytes is never held up by a target that isn't
+// reading. Longer relays keep less and wait for the target. The pipe's bytes always come before the memory's.
 #include <fcntl.h>
 #include <sys/socket.h>
 
@@ -73,7 +73,7 @@ bool Reactor::spliceIn(Connection& source, Relay& relay, size_t& moved) {
 }
 
 bool Reactor::copyIn(Connection& source, Relay& relay, size_t& moved) {
-  if (relay.memoryBytes >= kRelayMemoryBytes) {
+  if (relay.memoryBytes >= relay.memoryLimit) {
     relay.waiting = true;
     return false;
   }

@@ -38,6 +38,8 @@ void fault(Job& job) {
   }
   const int64_t last = job.offset + static_cast<int64_t>(job.length) - 1;
   if (pread(job.descriptor, &byte, 1, last) < 0) job.error = errno;
+  // While this piece is being sent the disk goes on with the next.
+  if (job.ahead > 0) (void)readahead(job.descriptor, last + 1, job.ahead);
 }
 
 void sync(Job& job) {

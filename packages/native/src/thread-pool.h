@@ -38,6 +38,8 @@ struct Job {
   int32_t connection = 0;
   int64_t offset = 0;
   size_t length = 0;
+  /** fault: bytes behind the range whose reading is begun, without waiting for them. */
+  size_t ahead = 0;
   uint8_t* memory = nullptr;
   /** answer: head and body. */
   OwnedBytes owned;

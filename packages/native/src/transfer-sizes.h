@@ -15,8 +15,10 @@ constexpr size_t kFilePieceBytes = 1024 * 1024;
 constexpr size_t kTurnBytes = 2 * 1024 * 1024;
 /** One receive of a copying relay. */
 constexpr size_t kRelayCopyBytes = 256 * 1024;
-/** What a relay keeps in memory for a target that isn't reading, before it stops receiving. */
-constexpr size_t kRelayMemoryBytes = 1024 * 1024;
+/** A relay of at most this length never waits for its target: what the pipe doesn't take is kept in memory. */
+constexpr size_t kRelayPieceBytes = 1024 * 1024;
+/** What a longer relay keeps in memory before it waits. */
+constexpr size_t kRelayMemoryBytes = 256 * 1024;
 /** A closing connection reads and drops at most this much, for at most this long. */
 constexpr size_t kLingerBytes = 1024 * 1024;
 constexpr uint64_t kLingerMs = 1000;

@@ -215,6 +215,7 @@ void Reactor::readCold(Connection& connection, Segment& segment) {
   if (segment.kind == SegmentKind::file) {
     job->kind = JobKind::fault;
     job->length = std::min(segment.fileLength, kFilePieceBytes);
+    job->ahead = std::min(segment.fileLength - job->length, kFilePieceBytes);
     segment.job = job.get();
   } else {
     job->kind = JobKind::answer;
@@ -417,7 +418,7 @@ void Reactor::takeRelay(Relay& relay, size_t& bytes) {
     relay.memory.clear();
     relay.memoryHead = 0;
   }
-  if (relay.waiting && relay.memoryBytes <= kRelayMemoryBytes / 2) {
+  if (relay.waiting && relay.memoryBytes <= relay.memoryLimit / 2) {
     relay.waiting = false;
     Connection* source = table_.find(relay.source);
     if (source != nullptr) makeReady(*source);

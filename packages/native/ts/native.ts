@@ -93,7 +93,7 @@ export const RelayStatus = {
  *
  * A relay counts bytes that arrive after those already delivered in `received`: the caller passes those on itself.
  * It has its place in the target's queue from the moment of the command on. Its source is never held up by a target
- * that isn't reading as long as it is at most 1 MiB long; a longer one waits for the target. After `targetGone` the
+ * that isn't reading as long as it is at most 1 MiB long; a longer one keeps up to 256 KiB in memory and waits. After `targetGone` the
  * source receives nothing until TypeScript has seen that: relay the missing bytes to 0, or close it.
  *
  * A token of 0 asks for no event.

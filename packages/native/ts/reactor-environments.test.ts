@@ -100,7 +100,10 @@ test('stopping with everything in flight is clean, and afterwards every call say
   reactor.stop();
   assert.throws(() => reactor.listen('127.0.0.1', 0, 1, () => new Recorder(reactor)), /closed/);
   assert.throws(() => reactor.stats(), /closed/);
-  await eventually('the peers see it', () => to.client.ended || to.client.error !== null);
+  to.client.socket.resume();
+  for (const { client } of [from, to]) {
+    await eventually('the peers see it', () => client.ended || client.error !== null);
+  }
 });
 
 test('a reactor can be stopped from within a batch', async (context) => {
@@ -142,6 +145,38 @@ test('a bad command inside a batch ends the process and names itself', () => {
   `);
   assert.equal(status, 1);
   assert.match(output, /write: bytes out of bounds/);
+});
+
+test('without free descriptors accepting pauses, without spinning, and goes on later', () => {
+  const { status, output } = runAlone(`
+    import { closeSync, openSync } from 'node:fs';
+    import net from 'node:net';
+    import { setTimeout as later } from 'node:timers/promises';
+    const { Reactor } = await import(${JSON.stringify(reactorUrl)});
+    const reactor = new Reactor({ readThreads: 1, writeThreads: 1 });
+    let accepted = 0;
+    const { port } = reactor.listen('127.0.0.1', 0, 16, () => { accepted++; return ${echoOwner}; });
+    await later(50);
+    const taken = [];
+    try { for (;;) taken.push(openSync('/dev/null')); } catch (error) { if (error.code !== 'EMFILE') throw error; }
+    // One descriptor for the client; none is left for the server's side.
+    closeSync(taken.pop());
+    const client = net.connect(port, '127.0.0.1');
+    await later(50);
+    const before = { rounds: reactor.stats().rounds, accepted };
+    await later(500);
+    const rounds = reactor.stats().rounds - before.rounds;
+    for (const descriptor of taken) closeSync(descriptor);
+    await later(300);
+    console.log(JSON.stringify({ before: before.accepted, rounds, after: accepted }));
+    client.destroy();
+    reactor.stop();
+  `);
+  assert.equal(status, 0, output);
+  const figures = JSON.parse(output.trim().split('\n').at(-1)!) as Record<string, number>;
+  assert.equal(figures['before'], 0);
+  assert.equal(figures['after'], 1);
+  assert.ok(figures['rounds']! < 50, `${figures['rounds']} rounds in half a second`);
 });
 
 test('a reactor that listens keeps the process alive, and one that was stopped lets it end', () => {

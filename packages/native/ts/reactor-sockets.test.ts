@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
 import net from 'node:net';
 import { constants } from 'node:os';
 import { test } from 'node:test';
@@ -12,6 +13,7 @@ import {
   assertSameBytes,
   connectClient,
   eventually,
+  fileOf,
   listen,
   pattern,
   settle,
@@ -401,6 +403,60 @@ test('a deadline closes an idle connection, and progress postpones it', async (c
   await eventually('the busy one closed too', () => busy.owner.closed !== null);
 });
 
+test('a stall of the loop is not taken for idle connections', async (context) => {
+  const reactor = startReactor(context);
+  const server = listen(reactor, (owner) => {
+    reactor.deadline(owner.id, 700);
+  });
+  const { client, owner } = await connectClient(context, server);
+  await settle(300);
+  client.socket.write('arrives during the stall');
+  const until = performance.now() + 1500;
+  while (performance.now() < until);
+  await eventually('the bytes', () => owner.receivedBytes === 24);
+  assert.equal(owner.closed, null);
+});
+
+test('nothing leaks when many peers go away in the middle of their answers', async (context) => {
+  const reactor = startReactor(context, { maxPipes: 4 });
+  const bytes = pattern(4 << 20, 7);
+  const { descriptor } = fileOf(context, bytes);
+  const server = listen(reactor, (owner) => {
+    owner.onBytes = (id) => {
+      reactor.sendFile(id, 0, 0, descriptor, 0, bytes.length, 1, 0);
+      reactor.sendFile(id, 0, 0, descriptor, 0, bytes.length, 2, 1);
+      reactor.relay(id, id, 1 << 20, 3);
+    };
+    owner.onEnd = (id) => {
+      reactor.close(id);
+    };
+  });
+  const openFiles = (): number => readdirSync('/proc/self/fd').length;
+  await connectClient(context, server);
+  const before = openFiles();
+  for (let round = 0; round < 10; round++) {
+    const clients = Array.from({ length: 100 }, () => new Client(server.port));
+    for (const [i, { socket }] of clients.entries()) {
+      socket.write('one');
+      if (i % 3 === 0) socket.once('data', () => socket.resetAndDestroy());
+      else if (i % 3 === 1) setTimeout(() => socket.destroy(), 10);
+      else socket.once('connect', () => socket.resetAndDestroy());
+    }
+    await eventually('all gone', () => reactor.stats().connections === 1);
+  }
+  await eventually('all files closed', () => openFiles() <= before + 8);
+  const stats = reactor.stats();
+  assert.equal(stats.queuedBytes, 0);
+  for (const owner of server.accepted.slice(1)) {
+    if (owner.receivedBytes === 0) continue;
+    assert.deepEqual(
+      owner.tokens().toSorted((a, b) => a - b),
+      [1, 2],
+    );
+    assert.equal(owner.relayed.length, 1);
+  }
+});
+
 test('no deadline means that an idle connection stays', async (context) => {
   const reactor = startReactor(context);
   const server = listen(reactor, (owner) => {
@@ -518,7 +574,7 @@ test('bad commands throw and name themselves', async (context) => {
     assert.match((await thrown).message, message);
   };
   // Outside of a batch the microtask that submits is where it surfaces.
-  const before = process.listeners('uncaughtException') as NodeJS.UncaughtExceptionListener[];
+  const before = process.listeners('uncaughtException');
   process.removeAllListeners('uncaughtException');
   try {
     await rejected(() => {
