@@ -10,6 +10,7 @@ const usage = `Usage: node packages/memory-s3/src/main.ts [options]
   --secret-key SECRET  (${defaultCredential.secretKey})
   --region NAME        (us-east-1)
   --bucket NAME        created at the start; may be repeated
+  --synthetic B/P:N:S  N objects B/P0, B/P1, … of S bytes that take no memory; may be repeated
   --delay-ms N         before the first byte of every answer (0)
   --bandwidth N        bytes a second of each answer (no limit)
   --error-rate P       share of requests that fail, 0 to 1 (0)
@@ -26,6 +27,7 @@ const { values } = parseArgs({
     'secret-key': { type: 'string', default: defaultCredential.secretKey },
     region: { type: 'string', default: 'us-east-1' },
     bucket: { type: 'string', multiple: true, default: [] },
+    synthetic: { type: 'string', multiple: true, default: [] },
     'delay-ms': { type: 'string', default: '0' },
     bandwidth: { type: 'string', default: 'Infinity' },
     'error-rate': { type: 'string', default: '0' },
@@ -50,12 +52,30 @@ function numeric(name: string, text: string, most: number): number {
   return number;
 }
 
+interface SyntheticObjects {
+  readonly bucket: string;
+  readonly prefix: string;
+  readonly count: number;
+  readonly bytes: number;
+}
+
+function syntheticObjects(text: string): SyntheticObjects {
+  const match = /^([^/:]+)\/([^:]*):(\d{1,9}):(\d{1,13})$/.exec(text);
+  if (match === null) {
+    process.stderr.write(`--synthetic ${text}: BUCKET/PREFIX:COUNT:BYTES is needed.\n`);
+    process.exit(2);
+  }
+  const [, bucket = '', prefix = '', count, bytes] = match;
+  return { bucket, prefix, count: Number(count), bytes: Number(bytes) };
+}
+
+const synthetic = values.synthetic.map(syntheticObjects);
 const memoryS3 = await startMemoryS3({
   port: numeric('port', values.port, 65535),
   host: values.host,
   region: values.region,
   credentials: [{ accessKey: values['access-key'], secretKey: values['secret-key'] }],
-  buckets: values.bucket,
+  buckets: [...new Set([...values.bucket, ...synthetic.map(({ bucket }) => bucket)])],
   delayMs: numeric('delay-ms', values['delay-ms'], 600_000),
   bandwidthBytesPerSecond: Math.max(1, numeric('bandwidth', values.bandwidth, Infinity)),
   errorRate: numeric('error-rate', values['error-rate'], 1),
@@ -63,6 +83,11 @@ const memoryS3 = await startMemoryS3({
   seed: numeric('seed', values.seed, 0xffffffff),
   ...(values.quiet ? {} : { onRequest: (line: string) => process.stdout.write(`${line}\n`) }),
 });
+for (const { bucket, prefix, count, bytes } of synthetic) {
+  for (let index = 0; index < count; index++) {
+    memoryS3.putSynthetic(bucket, `${prefix}${index}`, bytes, index);
+  }
+}
 process.stdout.write(`S3 in memory at ${memoryS3.endpoint}, region ${values.region}\n`);
 process.stdout.write(`credentials: ${values['access-key']} ${values['secret-key']}\n`);
 

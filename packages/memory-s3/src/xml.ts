@@ -63,6 +63,7 @@ const parser = new XMLParser({
 /** Parses a request body and checks its root. @throws S3Error MalformedXML. */
 export function parseXml(body: Buffer, rootName: string): XmlElement {
   const source = body.toString('utf8');
+  if (/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/.test(source)) throw new S3Error('MalformedXML');
   // eslint-disable-next-line @typescript-eslint/no-deprecated -- its successor is one more dependency
   if (source.includes('<!DOCTYPE') || XMLValidator.validate(source) !== true) {
     throw new S3Error('MalformedXML');
