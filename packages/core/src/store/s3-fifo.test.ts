@@ -39,12 +39,14 @@ test('blocks that nobody read leave small in the order of their arrival', () => 
 
 test('a block that was read in small moves on to main', () => {
   const rig = new Rig();
-  const read = rig.add(SMALL, 1);
+  const once = rig.add(SMALL, 1);
+  const often = rig.add(SMALL, 3);
   const unread = rig.add(SMALL);
   equal(rig.evict(), unread);
-  equal(rig.records.queue(read), MAIN);
-  equal(rig.records.reads(read), 0);
-  equal(rig.queues.bytes(MAIN), 100);
+  equal(rig.records.queue(once), MAIN);
+  equal(rig.records.reads(once), 0);
+  equal(rig.records.reads(often), 2);
+  equal(rig.queues.bytes(MAIN), 200);
 });
 
 test('small gives way above its share, main below it', () => {
@@ -89,6 +91,6 @@ test('an eviction passes over a bounded number of blocks although all were read'
   const rig = new Rig();
   const slots = Array.from({ length: 5_000 }, () => rig.add(MAIN, 3));
   const victim = rig.evict();
-  equal(victim, slots[256]);
-  equal(slots.filter((slot) => rig.records.reads(slot) < 3).length, 256);
+  equal(victim, slots[1024]);
+  equal(slots.filter((slot) => rig.records.reads(slot) < 3).length, 1024);
 });

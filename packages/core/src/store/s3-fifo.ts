@@ -26,7 +26,7 @@ const QUEUES = 3;
 /** How many reads a block in small needs to move on to main. */
 const PROMOTING_READS = 1;
 /** How many blocks one eviction may pass over because they were read. */
-const MAX_CHANCES = 256;
+const MAX_CHANCES = 1024;
 
 export class S3Fifo {
   readonly #records: SlotRecords;
@@ -80,9 +80,11 @@ export class S3Fifo {
   #victimOfSmall(): SlotId {
     for (let chances = 0; chances < MAX_CHANCES; chances++) {
       const slot = this.#unpinnedTail(SMALL);
-      if (slot === NIL || this.#records.reads(slot) < PROMOTING_READS) return slot;
+      if (slot === NIL) return NIL;
+      const reads = this.#records.reads(slot);
+      if (reads < PROMOTING_READS) return slot;
       this.remove(slot);
-      this.#records.setReads(slot, 0);
+      this.#records.setReads(slot, reads - PROMOTING_READS);
       this.add(slot, MAIN);
     }
     return NIL;
