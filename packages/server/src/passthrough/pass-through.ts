@@ -4,9 +4,10 @@
  * Whoever owns the HTTP handler hands over authorised exchanges with `start` and passes on what happens to them. Memory for
  * each: at most the window towards the client, and the window towards the origin.
  */
+import type { SigV4 } from '../auth/sigv4.ts';
 import type { ExchangeId } from '../http/exchange.ts';
 import type { HttpServer } from '../http/http-server.ts';
-import type { BodyCheck } from './body-check.ts';
+import { bodyCheckFor } from './body-check.ts';
 import { AnswerTokens } from './client-answer.ts';
 import type { ForwardPort } from './forward.ts';
 import { Passage } from './passage.ts';
@@ -30,9 +31,12 @@ export class PassThrough {
     return this.#passages.size;
   }
 
-  /** Takes over an authorised exchange: its body hasn't been asked for, and nothing was answered. */
-  start(exchange: ExchangeId, passed: PassedRequest, check: BodyCheck): void {
-    const passage = new Passage(this.#context, exchange, passed, check);
+  /**
+   * Takes over an authorised exchange: its body hasn't been asked for, and nothing was answered. `sigv4` has just accepted the
+   * request; null for one that has no body and was accepted earlier.
+   */
+  start(exchange: ExchangeId, passed: PassedRequest, sigv4: SigV4 | null): void {
+    const passage = new Passage(this.#context, exchange, passed, bodyCheckFor(sigv4));
     this.#passages.set(exchange, passage);
     passage.start();
   }
