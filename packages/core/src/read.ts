@@ -26,7 +26,8 @@ export interface ObjectMetadata {
   readonly lastModified: number;
   /**
    * The origin's headers that describe the object, as `Name: value\r\n` lines, byte for byte. Without Content-Length,
-   * Content-Range and connection headers: those belong to one answer. Opaque to core.
+   * Content-Range and connection headers: those belong to one answer. Checksums of the whole object stand first, where
+   * they are known. Opaque to core.
    */
   readonly headerLines: Uint8Array;
   /** Identity of this version, derived from object hash, origin and ETag: blocks are kept under it. */

@@ -85,6 +85,8 @@ export class Fetch {
 
   /** lookup: what was asked. */
   headOnly = false;
+  /** Asked without a range. */
+  isWhole = false;
   rangeKind: RangeKind = 'none';
   sentAt = 0;
   /** Readers up to this arrival asked before the fetch was sent. */

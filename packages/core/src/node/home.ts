@@ -221,7 +221,10 @@ export class Home {
     return ownership.owns(reader.hash, known.size, block);
   }
 
-  /** Asks S3 for the leader's range, as far as its first chunk goes; for the head alone where that can't be said. */
+  /**
+   * Asks S3 for the leader's range, as far as its first chunk goes; for the head alone where that can't be said. A whole
+   * object is asked for whole, since only then S3 tells its checksums; what lies behind the first chunk is cut off.
+   */
   #send(now: number, lookup: Lookup, fetch: Fetch, leader: Reader): void {
     const { layout } = this.#parts;
     const { range } = leader;
@@ -229,6 +232,7 @@ export class Home {
     fetch.key = leader.key;
     copyHash128(leader.hash, fetch.hash);
     fetch.headOnly = leader.bodyLimit === 0;
+    fetch.isWhole = range.kind === 'none';
     const isOpen = range.kind === 'none' || range.kind === 'from';
     fetch.first = range.kind === 'none' ? 0 : range.first;
     if (range.kind === 'suffix') {
@@ -253,6 +257,7 @@ export class Home {
     next.key = fetch.key;
     copyHash128(fetch.hash, next.hash);
     next.headOnly = true;
+    next.isWhole = false;
     this.#dispatch(now, lookup, next);
   }
 
@@ -270,7 +275,7 @@ export class Home {
     request.bucket = fetch.bucket;
     request.key = fetch.key;
     request.headOnly = fetch.headOnly;
-    request.rangeKind = fetch.headOnly ? 'none' : fetch.rangeKind;
+    request.rangeKind = fetch.headOnly || fetch.isWhole ? 'none' : fetch.rangeKind;
     request.first = fetch.headOnly ? 0 : fetch.first;
     request.last = fetch.headOnly ? 0 : fetch.last;
     request.ifNoneMatch = known === null ? '' : known.etag;

@@ -32,7 +32,7 @@ import type { Ring } from '@s3-accelerator/core/ring.ts';
 import { MAX_SLOTS } from '@s3-accelerator/core/store/slot-records.ts';
 import { Arena, CommandFlag } from '@s3-accelerator/native/native.ts';
 import type { ConnectionId, Reactor } from '@s3-accelerator/native/reactor.ts';
-import type { ExchangeId } from '../http/exchange.ts';
+import { slotMask, type ExchangeId } from '../http/exchange.ts';
 import type { HttpServer } from '../http/http-server.ts';
 import { slotOfToken, tokenOfSlot } from '../node/link-answers.ts';
 import { localAsker, type NodeDriver } from '../node/node-driver.ts';
@@ -107,6 +107,8 @@ export class GatewayDriver implements GatewayEffects, PeerEvents, LocalReadEvent
   #endedExchanges: CoreExchange[] = [];
   #endings: Ending[] = [];
   #isDraining = false;
+  /** By connection slot. */
+  readonly #wantsChecksums: boolean[] = [];
   /** Slots whose client was gone when their bytes should have been sent. */
   readonly #unsentSlots: number[] = [];
 
@@ -121,8 +123,9 @@ export class GatewayDriver implements GatewayEffects, PeerEvents, LocalReadEvent
 
   // What happens at clients.
 
-  /** A client's authorised GET or HEAD of an object. */
-  onRequest(exchange: ExchangeId, request: ClientRequest): void {
+  /** A client's authorised GET or HEAD of an object. `wantsChecksums`: it asked for the object's checksums along. */
+  onRequest(exchange: ExchangeId, request: ClientRequest, wantsChecksums: boolean): void {
+    this.#wantsChecksums[exchange & slotMask] = wantsChecksums;
     this.gateway.onRequest(this.#options.now(), exchange, request);
     this.drain();
   }
@@ -238,7 +241,15 @@ export class GatewayDriver implements GatewayEffects, PeerEvents, LocalReadEvent
   ): void {
     this.#sendHead();
     const heads = this.#heads;
-    this.#headLength = heads.render(exchange as ExchangeId, status, metadata, first, length);
+    const withChecksums = this.#wantsChecksums[exchange & slotMask] === true;
+    this.#headLength = heads.render(
+      exchange as ExchangeId,
+      status,
+      metadata,
+      first,
+      length,
+      withChecksums,
+    );
     this.#headOffset = heads.offset;
     this.#headExchange = exchange;
   }

@@ -9,6 +9,21 @@ import type { ExchangeId } from '../http/exchange.ts';
 import type { HttpServer } from '../http/http-server.ts';
 import { noBody } from '../http/response-writer.ts';
 
+const checksumPrefix = Buffer.from('x-amz-checksum-', 'latin1');
+const LF = 0x0a;
+
+/** Where the lines of checksums, which stand first, end: S3 sends them only with whole objects, to those who ask. */
+function checksumLinesEnd(lines: Uint8Array): number {
+  let start = 0;
+  for (;;) {
+    for (let at = 0; at < checksumPrefix.length; at += 1) {
+      const byte = lines[start + at] ?? 0;
+      if ((byte >= 0x41 && byte <= 0x5a ? byte | 0x20 : byte) !== checksumPrefix[at]) return start;
+    }
+    start = lines.indexOf(LF, start) + 1;
+  }
+}
+
 export class ObjectHeads {
   readonly #server: HttpServer;
 
@@ -31,10 +46,13 @@ export class ObjectHeads {
     metadata: ObjectMetadata,
     first: number,
     length: number,
+    withChecksums: boolean,
   ): number {
     const writer = this.#server.beginAnswer(exchange, status, status === 304 ? noBody : length);
     if (writer === null) return 0;
-    writer.lines(metadata.headerLines);
+    const { headerLines } = metadata;
+    const start = withChecksums && status === 200 ? 0 : checksumLinesEnd(headerLines);
+    writer.lines(start === 0 ? headerLines : headerLines.subarray(start));
     if (status === 206) writer.contentRange(first, first + length - 1, metadata.size);
     return writer.end();
   }

@@ -55,15 +55,6 @@ function conditionsOf(head: RequestHead): Preconditions {
   };
 }
 
-const unverified = {
-  push: (bytes: Uint8Array, emit: (bytes: Uint8Array) => void): null => {
-    emit(bytes);
-    return null;
-  },
-  end: (): null => null,
-  trailer: (): string => '',
-};
-
 export class RequestRouter implements HttpHandler {
   #parts: RouterParts | null = null;
   readonly #request = newClientRequest();
@@ -205,7 +196,7 @@ export class RequestRouter implements HttpHandler {
       parseRange(head.bytes, head.valueStart(range), head.valueEnd(range), request.range);
     }
     request.conditions = conditionsOf(head);
-    driver.onRequest(exchange, request);
+    driver.onRequest(exchange, request, head.has(HeaderSlot['x-amz-checksum-mode']));
     // Whatever wasn't answered in this turn may need its head again; a hit is over by now.
     if (server.connectionOf(exchange) !== null) this.#saved.save(exchange, head, grants);
   }
@@ -237,7 +228,7 @@ export class RequestRouter implements HttpHandler {
         payload: isFresh ? sigv4.payload : 'unsigned',
         contentLength: head.framing === 'chunked' ? null : head.contentLength,
       },
-      unverified,
+      isFresh ? sigv4 : null,
     );
   }
 }

@@ -3,7 +3,7 @@
  *
  * Kept headers describe the object and are handed on byte for byte. Those that belong to one answer are dropped: lengths,
  * positions, connection headers, dates and request ids. Checksums are dropped from partial answers, where they may cover the
- * part only; fetches never ask for them anyway.
+ * part only; those of the whole object come first, so that answers to clients that didn't ask for them can begin behind them.
  */
 import type { FetchHead } from '@s3-accelerator/core/node/effects.ts';
 import type { OriginError } from '@s3-accelerator/core/read.ts';
@@ -28,6 +28,8 @@ const ofOneAnswer = new Set([
   'x-amz-id-2',
 ]);
 
+const checksumPrefix = 'x-amz-checksum-';
+
 /** The value of the first header of that name (lower case), '' when there is none. */
 export function headerValue(headers: readonly string[], name: string): string {
   for (let i = 0; i < headers.length; i += 2) {
@@ -38,14 +40,16 @@ export function headerValue(headers: readonly string[], name: string): string {
 
 /** The headers that may be kept, as `Name: value\r\n` lines. */
 export function headerLines(headers: readonly string[], partial: boolean): Uint8Array {
-  let text = '';
+  let checksums = '';
+  let others = '';
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i]!.toLowerCase();
     if (ofOneAnswer.has(name)) continue;
-    if (partial && name.startsWith('x-amz-checksum-')) continue;
-    text += `${headers[i]!}: ${headers[i + 1]!}\r\n`;
+    const line = `${headers[i]!}: ${headers[i + 1]!}\r\n`;
+    if (!name.startsWith(checksumPrefix)) others += line;
+    else if (!partial) checksums += line;
   }
-  return Buffer.from(text, 'latin1');
+  return Buffer.from(checksums + others, 'latin1');
 }
 
 /** Reads the head of a fetch's answer. `error` goes into errors' heads: status ≥ 400. */

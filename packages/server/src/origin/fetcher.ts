@@ -5,8 +5,8 @@
  * So memory for one fetch is bounded by what one socket read brings and what undici buffers. Events come from the event loop,
  * never out of `start`, `more` or `cancel`; after `cancel` none comes.
  *
- * An answer counts as `complete` only when exactly the promised bytes came. Fetches never ask for checksums
- * (x-amz-checksum-mode): those of a part would pass for the object's.
+ * An answer counts as `complete` only when exactly the promised bytes came. Only fetches of a whole object, or of its head, ask
+ * for checksums: those of a part would pass for the object's.
  */
 import type {
   FetchEnd,
@@ -102,6 +102,7 @@ export class Fetcher {
     const headers = ['host', origin.host, 'accept-encoding', 'identity'];
     const range = rangeHeader(request);
     if (range !== '') headers.push('range', range);
+    else headers.push('x-amz-checksum-mode', 'ENABLED');
     if (request.ifMatch !== '') headers.push('if-match', request.ifMatch);
     if (request.ifNoneMatch !== '') headers.push('if-none-match', request.ifNoneMatch);
     const { credentials, region } = origin;
