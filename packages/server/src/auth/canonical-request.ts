@@ -9,7 +9,7 @@
  */
 import { hexValue, isUnreserved, percentEncode } from '@s3-accelerator/core/s3/percent-encoding.ts';
 import type { QueryParameter } from '@s3-accelerator/core/s3/query.ts';
-import { foldedNameByte, nameHash } from '../http/header-slots.ts';
+import { foldedNameByte, nameHash, nameHashStep } from '../http/header-slots.ts';
 import { headerStride, maxHeaders, type RequestHead } from '../http/request-head.ts';
 import { maxHeadBytes } from '../http/request-parser.ts';
 
@@ -21,6 +21,9 @@ const LF = 0x0a;
 const slash = 0x2f;
 const percent = 0x25;
 const equals = 0x3d;
+const semicolon = 0x3b;
+const colon = 0x3a;
+const comma = 0x2c;
 const upperHex = Uint8Array.from(Buffer.from('0123456789ABCDEF', 'latin1'));
 const hostName = Uint8Array.from(Buffer.from('host', 'latin1'));
 const hostHash = nameHash(hostName, 0, hostName.length);
@@ -114,52 +117,60 @@ export class CanonicalRequest {
     let previous = -1;
     for (let from = start; from < end;) {
       let to = from;
-      while (to < end && list[to] !== 0x3b) to += 1;
+      let hash = 0;
+      for (let byte; to < end && (byte = list[to]!) !== semicolon; to += 1) {
+        hash = nameHashStep(hash, byte);
+      }
       if (previous >= 0 && !ascends(list, previous, from - 1, from, to)) return false;
-      if (!this.#signedHeader(head, list, from, to)) return false;
+      if (!this.#signedHeader(head, hash, list, from, to)) return false;
       previous = from;
       from = to + 1;
     }
     return true;
   }
 
-  #signedHeader(head: RequestHead, list: Uint8Array, from: number, to: number): boolean {
-    const hash = nameHash(list, from, to);
-    let found = false;
-    for (let index = 0; index < head.headerCount; index += 1) {
-      if (head.nameHashes[index] !== hash || !isNamed(head, index, list, from, to)) continue;
-      if (found) {
-        this.byte(0x2c);
+  #signedHeader(
+    head: RequestHead,
+    hash: number,
+    list: Uint8Array,
+    from: number,
+    to: number,
+  ): boolean {
+    const { nameHashes, headerCount } = head;
+    const start = this.position;
+    for (let index = 0; index < headerCount; index += 1) {
+      if (nameHashes[index] !== hash || !isNamed(head, index, list, from, to)) continue;
+      if (this.position > start) {
+        this.byte(comma);
       } else {
-        found = true;
         this.bytes(list, from, to);
-        this.byte(0x3a);
+        this.byte(colon);
         if (hash === hostHash && to - from === hostName.length) this.hostIsSigned = true;
       }
-      this.#folded(head, index);
+      this.#folded(
+        head.bytes,
+        head.headers[index * headerStride + 2]!,
+        head.headers[index * headerStride + 3]!,
+      );
       this.isSigned[index] = 1;
     }
+    if (this.position === start) return false;
     this.byte(LF);
-    return found;
+    return true;
   }
 
   /** Appends a header's value with each run of white space as one space. */
-  #folded(head: RequestHead, index: number): void {
-    const bytes = head.bytes;
+  #folded(bytes: Uint8Array, start: number, end: number): void {
     const scratch = this.scratch;
-    const end = head.headers[index * headerStride + 3]!;
     let out = this.position;
-    let afterSpace = false;
-    for (let at = head.headers[index * headerStride + 2]!; at < end; at += 1) {
-      const byte = bytes[at]!;
-      if (byte === SP || byte === HT) {
-        if (afterSpace) continue;
-        afterSpace = true;
-        scratch[out] = SP;
-      } else {
-        afterSpace = false;
-        scratch[out] = byte;
+    for (let at = start; at < end; at += 1) {
+      let byte = bytes[at]!;
+      if (byte <= SP) {
+        // A value holds no control characters but tabs, and no white space at its ends.
+        while (bytes[at + 1] === SP || bytes[at + 1] === HT) at += 1;
+        byte = SP;
       }
+      scratch[out] = byte;
       out += 1;
     }
     this.position = out;
