@@ -1,8 +1,10 @@
 /**
- * How an object is cut: into blocks (fill, storage, eviction) and chunks (placement), and which of them the home keeps.
+ * How an object is cut: into blocks (fill, storage, eviction) and chunks (placement), and which of
+ * them the home keeps.
  *
- * The home rule: chunk 0 and every block that overlaps the object's last 16 MiB live on the home, and small objects (up
- * to 32 MiB) wholly. Footers and small objects then cost one node; the middle of large objects spreads out.
+ * The home rule: chunk 0 and every block that overlaps the object's last 16 MiB live on the home,
+ * and small objects (up to 32 MiB) wholly. Footers and small objects then cost one node; the middle
+ * of large objects spreads out.
  *
  * Positions and sizes reach 5 TiB, beyond 32 bits: Number arithmetic only, no shifts.
  */
@@ -80,7 +82,10 @@ export class Layout {
     return Math.min(this.blockBytes, size - start);
   }
 
-  /** Whether the home keeps this block of an object of `size` bytes; else the owner of its chunk does. */
+  /**
+   * Whether the home keeps this block of an object of `size` bytes; else the owner of its chunk
+   * does.
+   */
   isOnHome(size: number, block: number): boolean {
     const start = block * this.blockBytes;
     assert(block >= 0 && start < size, 'layout: block beyond the object');
@@ -89,8 +94,8 @@ export class Layout {
   }
 
   /**
-   * End (exclusive) of the bytes from `position` on that one node keeps and one fetch may bring: within the chunk, the
-   * object, and on the same side of the home rule.
+   * End (exclusive) of the bytes from `position` on that one node keeps and one fetch may bring:
+   * within the chunk, the object, and on the same side of the home rule.
    */
   stretchEnd(size: number, position: number): number {
     const chunkEnd = (this.chunkOf(position) + 1) * this.chunkBytes;

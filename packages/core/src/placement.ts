@@ -1,12 +1,14 @@
 /**
- * Where blocks live: placements from object hashes, and rendezvous ranking of a ring's members by placement.
+ * Where blocks live: placements from object hashes, and rendezvous ranking of a ring's members by
+ * placement.
  *
- * Each member scores hash(placement, member); the highest score owns, the next ones are candidates. A member that joins or
- * leaves changes nobody else's score, so only its own keys move. With unequal weights the score is
- * log2(hash / 2^32) / weight, which gives each member its weight's share; with equal weights that ranks as the hash
- * alone does, so the logarithm is left out.
+ * Each member scores hash(placement, member); the highest score owns, the next ones are candidates.
+ * A member that joins or leaves changes nobody else's score, so only its own keys move. With
+ * unequal weights the score is log2(hash / 2^32) / weight, which gives each member its weight's
+ * share; with equal weights that ranks as the hash alone does, so the logarithm is left out.
  *
- * All of it is integer or exactly rounded arithmetic: every process and engine agrees to the bit (golden tests).
+ * All of it is integer or exactly rounded arithmetic: every process and engine agrees to the bit
+ * (golden tests).
  */
 import { assert } from './base/assert.ts';
 import { mix32, mix64, type Hash128, type U64 } from './base/hash.ts';
@@ -29,7 +31,9 @@ export function placeChunk(hash: Readonly<Hash128>, chunk: number, into: Placeme
   mix64(hash.h2 ^ mix32(chunk + 1), hash.h3 ^ chunk, into);
 }
 
-/** The index in `ring.members` of the member ranked first; -1 in an empty ring. Allocates nothing. */
+/**
+ * The index in `ring.members` of the member ranked first; -1 in an empty ring. Allocates nothing.
+ */
 export function ownerIndex(ring: Ring, hi: number, lo: number): number {
   const { salts } = ring;
   let best = -1;
@@ -53,8 +57,9 @@ export function ownerOf(ring: Ring, placement: Readonly<Placement>): number {
 }
 
 /**
- * Writes the node ids of the first `count` members by rank (the owner first) and returns how many there are: `count`,
- * or all members of a smaller ring. Allocates nothing once `into` is long enough; meant for small counts.
+ * Writes the node ids of the first `count` members by rank (the owner first) and returns how many
+ * there are: `count`, or all members of a smaller ring. Allocates nothing once `into` is long
+ * enough; meant for small counts.
  */
 export function candidates(
   ring: Ring,

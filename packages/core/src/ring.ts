@@ -1,8 +1,9 @@
 /**
  * The ring: an immutable, versioned list of the storage nodes that blocks are placed on.
  *
- * Every process ranks members by the same arithmetic (placement.ts), so equal rings place equally. Rings are compared by
- * version alone: versions are totally ordered, and a newer ring replaces an older one whole.
+ * Every process ranks members by the same arithmetic (placement.ts), so equal rings place equally.
+ * Rings are compared by version alone: versions are totally ordered, and a newer ring replaces an
+ * older one whole.
  *
  * Invariants: members are in order of node id, ids are unique, weights are positive.
  */

@@ -1,11 +1,13 @@
 /**
- * Deadlines of a pool's records: a binary heap that knows each key's place, so a deadline can move or go.
+ * Deadlines of a pool's records: a binary heap that knows each key's place, so a deadline can move
+ * or go.
  *
- * Core has no timers: a machine returns `next()` from nextDeadline() and takes what is due in onTick(now). Removing is exact,
- * so finished reads leave nothing behind however long their timeouts are.
+ * Core has no timers: a machine returns `next()` from nextDeadline() and takes what is due in
+ * onTick(now). Removing is exact, so finished reads leave nothing behind however long their
+ * timeouts are.
  *
- * Keys are ints in [0, capacity), usually `slotOf(id)`. Equal times come in an order that depends on history alone.
- * Memory: 16 bytes a key of capacity.
+ * Keys are ints in [0, capacity), usually `slotOf(id)`. Equal times come in an order that depends
+ * on history alone. Memory: 16 bytes a key of capacity.
  */
 import { assert } from './assert.ts';
 
@@ -14,7 +16,9 @@ export const NONE_DUE = -1;
 
 export class Deadlines {
   readonly #times: Float64Array;
-  /** The heap of keys; #places[key] is the key's index in it plus one, 0 when it has no deadline. */
+  /**
+   * The heap of keys; #places[key] is the key's index in it plus one, 0 when it has no deadline.
+   */
   readonly #heap: Int32Array;
   readonly #places: Int32Array;
   #count = 0;

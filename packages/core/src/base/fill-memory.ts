@@ -1,11 +1,14 @@
 /**
- * Hands out pieces of the fill memory: a buddy allocator over one region of bytes that core itself never sees.
+ * Hands out pieces of the fill memory: a buddy allocator over one region of bytes that core itself
+ * never sees.
  *
- * Pieces are powers of two from 4 KiB to 1 MiB, aligned to their size, named by their offset. The region is the fill budget: when
- * nothing fits, `allocate` says so, and the miss streams past the cache instead.
+ * Pieces are powers of two from 4 KiB to 1 MiB, aligned to their size, named by their offset. The
+ * region is the fill budget: when nothing fits, `allocate` says so, and the miss streams past the
+ * cache instead.
  *
- * Invariants: pieces in use don't overlap and lie in the region; two free buddies are always joined, so an empty
- * allocator can hand out its largest pieces again. Memory: 9 bytes a page of 4 KiB.
+ * Invariants: pieces in use don't overlap and lie in the region; two free buddies are always
+ * joined, so an empty allocator can hand out its largest pieces again. Memory: 9 bytes a page of 4
+ * KiB.
  */
 import { assert } from './assert.ts';
 
@@ -17,7 +20,9 @@ export const MAX_PIECE_BYTES = 1 << 20;
 export const NO_MEMORY = -1;
 
 const MAX_ORDER = 8;
-/** State of a piece's first page: 0 for none, order + 1 when free, order + 1 + USED when handed out. */
+/**
+ * State of a piece's first page: 0 for none, order + 1 when free, order + 1 + USED when handed out.
+ */
 const USED = 64;
 
 export class FillMemory {

@@ -1,9 +1,10 @@
 /**
  * Hashes as u32 words: 128-bit identities, 64-bit placements, and the mixers between them.
  *
- * 64-bit values are two u32 halves, because BigInt mixing is some 25 times slower. The mixers are good statistically and
- * not cryptographic: identities come from SHA-256 before they get here. `mix32` and `mix64` decide where blocks live, on
- * every process of a cluster, so their results never change (golden tests).
+ * 64-bit values are two u32 halves, because BigInt mixing is some 25 times slower. The mixers are
+ * good statistically and not cryptographic: identities come from SHA-256 before they get here.
+ * `mix32` and `mix64` decide where blocks live, on every process of a cluster, so their results
+ * never change (golden tests).
  */
 
 /** 128 bits as four u32. */
@@ -33,7 +34,10 @@ export function copyHash128(from: Readonly<Hash128>, into: Hash128): void {
   into.h3 = from.h3;
 }
 
-/** A bijection of 32 bits in which every input bit changes every output bit half the time. Gives an int32. */
+/**
+ * A bijection of 32 bits in which every input bit changes every output bit half the time. Gives an
+ * int32.
+ */
 export function mix32(x: number): number {
   x = Math.imul(x ^ (x >>> 16), 0x85ebca6b);
   x = Math.imul(x ^ (x >>> 13), 0xc2b2ae35);
@@ -52,7 +56,10 @@ export function mix64(hi: number, lo: number, into: U64): void {
   into.lo = right >>> 0;
 }
 
-/** Spreads 32 hashed bits evenly over [0, count): the high half of the product. `count` is at most 2^20. */
+/**
+ * Spreads 32 hashed bits evenly over [0, count): the high half of the product. `count` is at most
+ * 2^20.
+ */
 export function spread(hash: number, count: number): number {
   return Math.floor(((hash >>> 0) * count) / 0x1_0000_0000);
 }

@@ -1,8 +1,9 @@
 /**
  * A base-2 logarithm that gives the same bits in every engine.
  *
- * `Math.log2` may differ between engines, and nodes that disagree about a weighted score disagree about who owns a chunk. This
- * one uses only +, −, × and ÷, which IEEE 754 and ECMAScript fix to the bit. Accurate to about 1e-15.
+ * `Math.log2` may differ between engines, and nodes that disagree about a weighted score disagree
+ * about who owns a chunk. This one uses only +, −, × and ÷, which IEEE 754 and ECMAScript fix to
+ * the bit. Accurate to about 1e-15.
  */
 import { assert } from './assert.ts';
 

@@ -1,11 +1,13 @@
 /**
- * Least-recently-used entries keyed by a 128-bit hash, bounded by count and by bytes; every operation is O(1).
+ * Least-recently-used entries keyed by a 128-bit hash, bounded by count and by bytes; every
+ * operation is O(1).
  *
- * Object metadata lives in these, at gateways and at homes. Keys compare on all 128 bits. Bucket positions mix in a seed, so
- * that nobody who chooses object names can aim them at one chain. A hit allocates nothing.
+ * Object metadata lives in these, at gateways and at homes. Keys compare on all 128 bits. Bucket
+ * positions mix in a seed, so that nobody who chooses object names can aim them at one chain. A hit
+ * allocates nothing.
  *
- * Invariants: count ≤ maxEntries; bytes ≤ maxBytes; every entry is in exactly one chain and once in the order of use.
- * Memory: 40 bytes an entry of capacity, and the values.
+ * Invariants: count ≤ maxEntries; bytes ≤ maxBytes; every entry is in exactly one chain and once in
+ * the order of use. Memory: 40 bytes an entry of capacity, and the values.
  */
 import { assert } from './assert.ts';
 import { mix32, type Hash128 } from './hash.ts';
@@ -23,7 +25,9 @@ export class Lru<V> {
   readonly #values: (V | null)[] = [null];
   readonly #chains: Int32Array;
   readonly #chainNext: Int32Array;
-  /** Order of use as a circle through entry 0: #newer[0] is the oldest entry, #older[0] the newest. */
+  /**
+   * Order of use as a circle through entry 0: #newer[0] is the oldest entry, #older[0] the newest.
+   */
   readonly #newer: Int32Array;
   readonly #older: Int32Array;
   #freed = NONE;
@@ -76,8 +80,8 @@ export class Lru<V> {
   }
 
   /**
-   * Keeps a value that weighs `bytes`, in place of the key's present one. The oldest entries leave to make room; a value
-   * heavier than `maxBytes` isn't kept at all (false).
+   * Keeps a value that weighs `bytes`, in place of the key's present one. The oldest entries leave
+   * to make room; a value heavier than `maxBytes` isn't kept at all (false).
    */
   set(key: Readonly<Hash128>, value: V, bytes: number): boolean {
     assert(bytes >= 0, 'lru: negative weight');

@@ -1,7 +1,8 @@
 /**
  * The only randomness in core: sfc32, seeded from outside, one stream for each purpose.
  *
- * A purpose of its own keeps runs comparable: drawing once more for delays doesn't shift what the workload draws.
+ * A purpose of its own keeps runs comparable: drawing once more for delays doesn't shift what the
+ * workload draws.
  */
 import { assert } from './assert.ts';
 import { mix32 } from './hash.ts';
@@ -26,7 +27,9 @@ export class Prng {
     for (let draw = 0; draw < WARM_UP_DRAWS; draw++) this.u32();
   }
 
-  /** A stream of its own for a purpose: the same for the same seed, whatever was drawn here before. */
+  /**
+   * A stream of its own for a purpose: the same for the same seed, whatever was drawn here before.
+   */
   stream(purpose: string): Prng {
     let hi = this.#seedHi;
     let lo = this.#seedLo;

@@ -1,14 +1,16 @@
 /**
  * A bounded pool of reused records, named by ids that carry a generation.
  *
- * An id is one non-negative int: 11 bits of generation above 20 bits of slot. Releasing a record ends its generation, so a
- * completion that comes late finds nothing instead of somebody else's record. A full pool says so with `NO_ID`; what
- * that means (503 SlowDown, and a count) is the caller's to decide.
+ * An id is one non-negative int: 11 bits of generation above 20 bits of slot. Releasing a record
+ * ends its generation, so a completion that comes late finds nothing instead of somebody else's
+ * record. A full pool says so with `NO_ID`; what that means (503 SlowDown, and a count) is the
+ * caller's to decide.
  *
- * Invariants: an id resolves from its `acquire` until its `release` and never after. Generations are 11 bits, so a
- * stale id could match again after 2,048 lives of one slot: freed slots queue up behind at least `RESTING_SLOTS` others
- * (or all of a smaller pool) before they live again, which puts millions of acquisitions between the two.
- * Memory: 6 bytes a slot of capacity and the records, which are made when first needed.
+ * Invariants: an id resolves from its `acquire` until its `release` and never after. Generations
+ * are 11 bits, so a stale id could match again after 2,048 lives of one slot: freed slots queue up
+ * behind at least `RESTING_SLOTS` others (or all of a smaller pool) before they live again, which
+ * puts millions of acquisitions between the two. Memory: 6 bytes a slot of capacity and the
+ * records, which are made when first needed.
  */
 import { assert } from './assert.ts';
 
@@ -106,5 +108,8 @@ export class SlotPool<T> {
   }
 }
 
-/** Marks a generation whose record is in use, so that the coming generation's id doesn't resolve early. */
+/**
+ * Marks a generation whose record is in use, so that the coming generation's id doesn't resolve
+ * early.
+ */
 const IN_USE = 1 << 15;

@@ -87,8 +87,8 @@ test('removing what is not there is a bug', () => {
 });
 
 test('lookups stay short after the blocks were replaced many times over', () => {
-  // With one count a bucket, lookups of missing blocks came to walk 24 buckets: entries that were passed on keep the count
-  // up long after their home bucket has room again.
+  // With one count a bucket, lookups of missing blocks came to walk 24 buckets: entries that were
+  // passed on keep the count up long after their home bucket has room again.
   const rig = new Rig(4_096);
   const live: { i: number; slot: SlotId }[] = [];
   for (let i = 0; i < 4_096; i++) live.push({ i, slot: rig.add(versionOf(i), 0) });

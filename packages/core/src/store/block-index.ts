@@ -1,17 +1,21 @@
 /**
  * Finds the slot of a published block: open addressing in typed arrays, by whole key.
  *
- * The index is a row of small tables of about 4,096 blocks; a hashed word says which one. Each grows alone when it fills up,
- * so growing never stalls a read for longer than moving a few thousand entries. A table is a row of buckets of 16 words, one
- * cache line: a header and 15 entries. An entry is a slot (26 bits) and a tag of six hashed bits, so a lookup rarely reads
- * the record of another block. The record decides: it has the whole key, so a false match is impossible.
+ * The index is a row of small tables of about 4,096 blocks; a hashed word says which one. Each
+ * grows alone when it fills up, so growing never stalls a read for longer than moving a few
+ * thousand entries. A table is a row of buckets of 16 words, one cache line: a header and 15
+ * entries. An entry is a slot (26 bits) and a tag of six hashed bits, so a lookup rarely reads the
+ * record of another block. The record decides: it has the whole key, so a false match is
+ * impossible.
  *
- * An entry sits in its home bucket or, when that is full, in the next one with room. The header counts entries that were
- * passed on, in eight counts of four bits by three more hashed bits: a lookup goes on to the next bucket only while its
- * count isn't 0. Removing subtracts along the same way, so there are no tombstones and nothing needs to move. (With
- * a single count, lookups of missing blocks walked 24 buckets once many blocks had come and gone, 1.2 with eight.)
+ * An entry sits in its home bucket or, when that is full, in the next one with room. The header
+ * counts entries that were passed on, in eight counts of four bits by three more hashed bits: a
+ * lookup goes on to the next bucket only while its count isn't 0. Removing subtracts along the same
+ * way, so there are no tombstones and nothing needs to move. (With a single count, lookups of
+ * missing blocks walked 24 buckets once many blocks had come and gone, 1.2 with eight.)
  *
- * Memory: 64 / (15 × 0.7) = 6.1 bytes a block when there are as many blocks as expected; 8 just after growth.
+ * Memory: 64 / (15 × 0.7) = 6.1 bytes a block when there are as many blocks as expected; 8 just
+ * after growth.
  */
 import { assert } from '../base/assert.ts';
 import { spread, type Hash128 } from '../base/hash.ts';
@@ -65,8 +69,9 @@ export class BlockIndex {
     let bucket = spread(key.b, buckets);
     for (let walked = 0; walked < buckets; walked++) {
       const start = bucket << BUCKET_SHIFT;
-      // Without branches: where in the bucket the entry is can't be predicted, and a wrong guess would cost more than
-      // looking at all entries. `alike` is -1 for an entry with the tag, else 0.
+      // Without branches: where in the bucket the entry is can't be predicted, and a wrong guess
+      // would cost more than looking at all entries. `alike` is -1 for an entry with the tag, else
+      // 0.
       let entries = 0;
       let matches = 0;
       for (let at = start + 1; at < start + BUCKET_WORDS; at++) {
@@ -88,7 +93,10 @@ export class BlockIndex {
     return NIL;
   }
 
-  /** How many buckets a lookup reads when the block that `key` is set to isn't there: tests and benchmarks watch it. */
+  /**
+   * How many buckets a lookup reads when the block that `key` is set to isn't there: tests and
+   * benchmarks watch it.
+   */
   missWalk(key: BlockKey): number {
     const table = this.#tables[spread(key.a, this.#tables.length)]!;
     const buckets = table.length >>> BUCKET_SHIFT;
@@ -101,7 +109,9 @@ export class BlockIndex {
     return walked;
   }
 
-  /** The block's slot among several entries of a bucket with its tag; NIL when it is none of them. */
+  /**
+   * The block's slot among several entries of a bucket with its tag; NIL when it is none of them.
+   */
   #firstOf(
     table: Int32Array,
     start: number,
@@ -118,7 +128,10 @@ export class BlockIndex {
     return NIL;
   }
 
-  /** Adds a slot whose block isn't in the index. `key` must be set to that block; it is changed when a table grows. */
+  /**
+   * Adds a slot whose block isn't in the index. `key` must be set to that block; it is changed when
+   * a table grows.
+   */
   add(key: BlockKey, slot: SlotId): void {
     const which = spread(key.a, this.#tables.length);
     let table = this.#tables[which]!;
@@ -175,7 +188,10 @@ function newTable(buckets: number): Int32Array {
   return new Int32Array(buckets << BUCKET_SHIFT);
 }
 
-/** Six hashed bits that neither the table nor the bucket was chosen by, at the top of an entry; never 0, as empty is. */
+/**
+ * Six hashed bits that neither the table nor the bucket was chosen by, at the top of an entry;
+ * never 0, as empty is.
+ */
 function tagOf(key: BlockKey): number {
   const tag = key.a << SLOT_BITS;
   return tag === 0 ? 1 << SLOT_BITS : tag;

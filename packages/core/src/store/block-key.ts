@@ -1,8 +1,9 @@
 /**
  * Turns a block's key into 64 hashed bits, the same for index, ghost queue and doorkeeper.
  *
- * A seed that only this process knows goes in first, so nobody who chooses object names can aim them at one place of a
- * table. The bits only say where to look: equality is always decided on the whole key.
+ * A seed that only this process knows goes in first, so nobody who chooses object names can aim
+ * them at one place of a table. The bits only say where to look: equality is always decided on the
+ * whole key.
  */
 import { mix32, type Hash128, type U64 } from '../base/hash.ts';
 import type { SlotId, SlotRecords } from './slot-records.ts';

@@ -1,9 +1,11 @@
 /**
- * Remembers which blocks were read lately, so that a block is stored on its second read and not on its first.
+ * Remembers which blocks were read lately, so that a block is stored on its second read and not on
+ * its first.
  *
- * A Bloom filter in two generations. Reads mark the present one and are looked up in both; after a window the present one
- * becomes the past one, and the past is forgotten. A mark therefore lasts at least one window and at most two. A
- * generation that has as many marks as it was made for ends early, so that false answers stay rare (about 2% when full).
+ * A Bloom filter in two generations. Reads mark the present one and are looked up in both; after a
+ * window the present one becomes the past one, and the past is forgotten. A mark therefore lasts at
+ * least one window and at most two. A generation that has as many marks as it was made for ends
+ * early, so that false answers stay rare (about 2% when full).
  *
  * All bits of a block lie in one cache line of 512. Memory: 1.25 bytes a mark in each generation.
  */
@@ -53,8 +55,8 @@ export class Doorkeeper {
   }
 
   /**
-   * Whether the block that `key` is set to was marked within the window (or up to one more); marks it.
-   * `now` in milliseconds, never going back by more than it matters.
+   * Whether the block that `key` is set to was marked within the window (or up to one more); marks
+   * it. `now` in milliseconds, never going back by more than it matters.
    */
   seen(key: BlockKey, now: number): boolean {
     this.#age(now);

@@ -1,9 +1,10 @@
 /**
  * Remembers which blocks left lately without the block's bytes: S3-FIFO's ghost queue.
  *
- * A block that comes back while it is remembered was evicted too early and goes straight to the main queue. The queue is a
- * row of rings of 16 fingerprints; a hashed word says which ring, and a ring that wraps forgets its oldest. A false match
- * (1 in 4,000) puts a block into main that should have gone to small: harmless.
+ * A block that comes back while it is remembered was evicted too early and goes straight to the
+ * main queue. The queue is a row of rings of 16 fingerprints; a hashed word says which ring, and a
+ * ring that wraps forgets its oldest. A false match (1 in 4,000) puts a block into main that should
+ * have gone to small: harmless.
  *
  * Memory: 2.06 bytes a ghost.
  */

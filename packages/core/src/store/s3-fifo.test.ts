@@ -87,6 +87,13 @@ test('pinned blocks are passed over, and when all are pinned there is no victim'
   }
 });
 
+test('a victim is found in small although it was read and main is all pinned', () => {
+  const rig = new Rig();
+  for (let i = 0; i < 20; i++) rig.records.addPin(rig.add(MAIN));
+  const read = rig.add(SMALL, 3);
+  equal(rig.evict(), read);
+});
+
 test('an eviction passes over a bounded number of blocks although all were read', () => {
   const rig = new Rig();
   const slots = Array.from({ length: 5_000 }, () => rig.add(MAIN, 3));

@@ -1,17 +1,20 @@
 /**
- * Which block leaves next: S3-FIFO, three queues of published slots in which nothing moves on a hit.
+ * Which block leaves next: S3-FIFO, three queues of published slots in which nothing moves on a
+ * hit.
  *
- * New blocks enter `small` (about a tenth of the bytes) and leave it soon unless they are read there; those that were read
- * move on to `main`. In main, a block that was read since it was last looked at goes round once more, with one read less.
- * Blocks that small turned out too early come back through the ghost queue straight into main (store.ts). A scan thus
- * flows through small and leaves main alone. `disowned` holds blocks that this node no longer owns: they go before all
+ * New blocks enter `small` (about a tenth of the bytes) and leave it soon unless they are read
+ * there; those that were read move on to `main`. In main, a block that was read since it was last
+ * looked at goes round once more, with one read less. Blocks that small turned out too early come
+ * back through the ghost queue straight into main (store.ts). A scan thus flows through small and
+ * leaves main alone. `disowned` holds blocks that this node no longer owns: they go before all
  * others, however often they are read.
  *
  *   publish ──▶ small ──read, at its end──▶ main ◀── publish of a ghost     any ──ring change──▶ disowned
  *                 └─▶ out, remembered        └─▶ out                                               └─▶ out
  *
- * Pinned blocks can't give their space now, so they are passed over. One call passes over at most MAX_CHANCES blocks on
- * account of their reads: that bounds the time an eviction takes, at a small cost in fairness when everything is hot.
+ * Pinned blocks can't give their space now, so they are passed over. One call passes over at most
+ * MAX_CHANCES blocks on account of their reads: that bounds the time an eviction takes, at a small
+ * cost in fairness when everything is hot.
  */
 import { NIL, type SlotId, type SlotRecords } from './slot-records.ts';
 import { SlotLists } from './slot-lists.ts';
@@ -64,7 +67,9 @@ export class S3Fifo {
     this.#bytes[queue]! -= this.#records.length(slot);
   }
 
-  /** The block that leaves next, NIL when all are pinned. It stays in its queue; others may move. */
+  /**
+   * The block that leaves next, NIL when all are pinned. It stays in its queue; others may move.
+   */
   victim(): SlotId {
     let victim = this.#unpinnedTail(DISOWNED);
     const isSmallDue =

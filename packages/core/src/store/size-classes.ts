@@ -1,11 +1,12 @@
 /**
- * The sizes that slots come in: for each number of slots that an extent can have, the largest multiple of 4 KiB that
- * fits that many times.
+ * The sizes that slots come in: for each number of slots that an extent can have, the largest
+ * multiple of 4 KiB that fits that many times.
  *
- * No other table leaves less unused at an extent's end. For extents of 1 MiB it has 31 classes: every multiple of 4 KiB up to
- * 76 KiB, then 84, 92, 100, 112, 128, 144, 168, 204, 256, 340 and 512 KiB and 1 MiB. With block lengths spread evenly by
- * logarithm from 32 KiB to 1 MiB, a mean 12.3% of a slot stays unused (13.0% of an extent, with its end). Larger extents would
- * waste less and were tried: with 2 MiB, every move between classes evicts more, and hit ratios fell.
+ * No other table leaves less unused at an extent's end. For extents of 1 MiB it has 31 classes:
+ * every multiple of 4 KiB up to 76 KiB, then 84, 92, 100, 112, 128, 144, 168, 204, 256, 340 and 512
+ * KiB and 1 MiB. With block lengths spread evenly by logarithm from 32 KiB to 1 MiB, a mean 12.3%
+ * of a slot stays unused (13.0% of an extent, with its end). Larger extents would waste less and
+ * were tried: with 2 MiB, every move between classes evicts more, and hit ratios fell.
  */
 import { assert } from '../base/assert.ts';
 import { MAX_BLOCK_BYTES, MAX_SLOTS_PER_EXTENT } from './slot-records.ts';

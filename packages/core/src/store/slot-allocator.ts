@@ -1,12 +1,13 @@
 /**
  * Where in the slab each slot lies: extents, each cut into slots of one size class.
  *
- * An extent without a slot in use belongs to no class; whoever needs slots next cuts it anew. That is how space moves between
- * classes as demand shifts: store.ts empties an extent, and it is free for any class. The records of an extent form a
- * circle; a free extent that was cut before keeps one of them, to be found by.
+ * An extent without a slot in use belongs to no class; whoever needs slots next cuts it anew. That
+ * is how space moves between classes as demand shifts: store.ts empties an extent, and it is free
+ * for any class. The records of an extent form a circle; a free extent that was cut before keeps
+ * one of them, to be found by.
  *
- * Invariants: slots don't overlap and lie in the slab; an extent that is cut has at least one slot in use; each free
- * slot is in its class's list. Memory: 2 bytes an extent.
+ * Invariants: slots don't overlap and lie in the slab; an extent that is cut has at least one slot
+ * in use; each free slot is in its class's list. Memory: 2 bytes an extent.
  */
 import { assert } from '../base/assert.ts';
 import type { SizeClasses } from './size-classes.ts';
@@ -59,7 +60,10 @@ export class SlotAllocator {
     return this.#classOf.byteLength + this.#inUse.byteLength;
   }
 
-  /** Takes a slot of a class; NIL when the class has none free and no extent is free. Its state is RESERVED. */
+  /**
+   * Takes a slot of a class; NIL when the class has none free and no extent is free. Its state is
+   * RESERVED.
+   */
   take(sizeClass: number): SlotId {
     let slot = this.#free.head(sizeClass);
     if (slot === NIL) {
@@ -74,8 +78,8 @@ export class SlotAllocator {
   }
 
   /**
-   * The same, but makes do with a free slot of a class up to half as large again before it gives up: the space would lie
-   * idle, and space for the exact class would have to be taken from blocks.
+   * The same, but makes do with a free slot of a class up to half as large again before it gives
+   * up: the space would lie idle, and space for the exact class would have to be taken from blocks.
    */
   takeOrLarger(sizeClass: number): SlotId {
     const slot = this.take(sizeClass);
@@ -113,7 +117,9 @@ export class SlotAllocator {
     return extent * this.classes.extentBytes + this.#records.place(slot) * slotBytes;
   }
 
-  /** Cuts a free extent into slots of a class; false when no extent or not enough records are left. */
+  /**
+   * Cuts a free extent into slots of a class; false when no extent or not enough records are left.
+   */
   #cut(sizeClass: number): boolean {
     const records = this.#records;
     const slots = this.classes.slotsPerExtent[sizeClass]!;

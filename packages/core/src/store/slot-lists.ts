@@ -1,8 +1,9 @@
 /**
- * Doubly linked lists of slots over the two link words of their records: eviction queues and free lists.
+ * Doubly linked lists of slots over the two link words of their records: eviction queues and free
+ * lists.
  *
- * A slot is in one list at most, so one pair of links serves them all. Every operation is O(1), and lists cost nothing
- * beyond their ends.
+ * A slot is in one list at most, so one pair of links serves them all. Every operation is O(1), and
+ * lists cost nothing beyond their ends.
  */
 import { NIL, type SlotId, type SlotRecords } from './slot-records.ts';
 

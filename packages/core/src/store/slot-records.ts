@@ -1,9 +1,10 @@
 /**
  * What the store knows of each slot: one record of 48 bytes, twelve int32 words that lie together.
  *
- * Words of one record share a cache line or two, so finding, touching and evicting a block each cost about one access to
- * memory. Records live in segments that are added as slots are made: a cache of large blocks never pays for the
- * many records that a cache of small ones needs, and growing never copies.
+ * Words of one record share a cache line or two, so finding, touching and evicting a block each
+ * cost about one access to memory. Records live in segments that are added as slots are made: a
+ * cache of large blocks never pays for the many records that a cache of small ones needs, and
+ * growing never copies.
  *
  *   0–3  version, all 128 bits          6–7  placement, high and low half
  *   4    block index (24 bits), reads counted (2), state (2), queue (2)

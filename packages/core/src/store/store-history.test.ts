@@ -1,8 +1,10 @@
 /**
- * Long random histories of the store against a naive model: a map of published blocks, and the bytes of the file.
+ * Long random histories of the store against a naive model: a map of published blocks, and the
+ * bytes of the file.
  *
- * The file is an array with one number a page: who wrote there last. A slot whose pages hold anybody else's number was
- * overlapped or reused too early, so this one comparison covers most invariants at once.
+ * The file is an array with one number a page: who wrote there last. A slot whose pages hold
+ * anybody else's number was overlapped or reused too early, so this one comparison covers most
+ * invariants at once.
  */
 import { equal, ok } from 'node:assert/strict';
 import { test } from 'node:test';

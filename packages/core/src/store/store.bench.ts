@@ -1,8 +1,10 @@
 /**
- * Times the store at about a million blocks and prints what a block costs in memory. `node store.bench.ts [BLOCKS]`.
+ * Times the store at about a million blocks and prints what a block costs in memory. `node
+ * store.bench.ts [BLOCKS]`.
  *
- * The result hash depends on what was found and evicted, not on time: equal code gives equal hashes. Lookups of random
- * blocks cost two or three waits for memory, which dominate: compare with `memory`, one dependent random read of 64 MiB.
+ * The result hash depends on what was found and evicted, not on time: equal code gives equal
+ * hashes. Lookups of random blocks cost two or three waits for memory, which dominate: compare with
+ * `memory`, one dependent random read of 64 MiB.
  */
 import { mix32, type Hash128 } from '../base/hash.ts';
 import { Prng } from '../base/prng.ts';

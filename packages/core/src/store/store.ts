@@ -1,18 +1,23 @@
 /**
- * Which blocks this node holds and where: the only door to the store. Pure bookkeeping: bytes and files are the driver's.
+ * Which blocks this node holds and where: the only door to the store. Pure bookkeeping: bytes and
+ * files are the driver's.
  *
- * A block's way in is `reserve` (takes a slot, evicting what it must; nobody finds it yet), then the driver writes the bytes, then
- * `publish` (found from now on) or `cancel`. Readers `find`, `touch` and `pin` a slot, and `unpin` it when their bytes have
- * gone out. `remove` and eviction take a block out of the index at once; its slot is free again after the last unpin.
+ * A block's way in is `reserve` (takes a slot, evicting what it must; nobody finds it yet), then
+ * the driver writes the bytes, then `publish` (found from now on) or `cancel`. Readers `find`,
+ * `touch` and `pin` a slot, and `unpin` it when their bytes have gone out. `remove` and eviction
+ * take a block out of the index at once; its slot is free again after the last unpin.
  *
  * Invariants
- *  1. A slot that is reserved, published or pinned is never handed out again, and no two such slots overlap in the file.
- *  2. `find` gives only published blocks of exactly the version and index asked for; all 128 + 24 bits are compared.
+ *  1. A slot that is reserved, published or pinned is never handed out again, and no two such
+ *     slots overlap in the file.
+ *  2. `find` gives only published blocks of exactly the version and index asked for: all 128 bits
+ *     and the index are compared.
  *  3. At most one slot is published for a block.
  *  4. Slots lie within the capacity.
  *
- * Memory a block, at 1 MiB blocks: record 48, extent 2, index 6.1, ghost 2.1, doorkeeper 2 × 1.25: 60.7 bytes all told. Smaller
- * blocks share extents, and index, ghosts and doorkeeper grow with their number (store.bench.ts prints the figure).
+ * Memory a block, at 1 MiB blocks: record 48, extent 2, index 6.1, ghost 2.1, doorkeeper 2 × 1.25:
+ * 60.7 bytes all told. Smaller blocks share extents, and index, ghosts and doorkeeper grow with
+ * their number (store.bench.ts prints the figure).
  */
 import { assert } from '../base/assert.ts';
 import type { Hash128, U64 } from '../base/hash.ts';
@@ -41,12 +46,18 @@ export const NO_SLOT = -1;
 
 /** Victims of one reservation before it empties the cheapest extent that they left. */
 const MAX_VICTIMS = 32;
-/** Bytes of free slots in other classes, as a share of the capacity, past which it empties an extent at once. */
+/**
+ * Bytes of free slots in other classes, as a share of the capacity, past which it empties an extent
+ * at once.
+ */
 const SLACK_SHARE = 1 / 64;
 /** Small caches need more slack to have any of each class: this many extents, up to this share. */
 const MIN_SLACK_EXTENTS = 16;
 const MAX_SLACK_SHARE = 1 / 8;
-/** What a byte counts that was read, or is in main, when extents are compared; one that wasn't counts 1. */
+/**
+ * What a byte counts that was read, or is in main, when extents are compared; one that wasn't
+ * counts 1.
+ */
 const WORTH_OF_READ = 8;
 
 export interface StoreOptions {
@@ -58,7 +69,10 @@ export interface StoreOptions {
   readonly seed: Readonly<U64>;
   /** Share of the bytes that new blocks have until they were read; 0.1 by default. */
   readonly smallShare?: number;
-  /** How long the doorkeeper remembers a block's first read, in milliseconds; ten minutes by default. */
+  /**
+   * How long the doorkeeper remembers a block's first read, in milliseconds; ten minutes by
+   * default.
+   */
   readonly doorkeeperWindowMs?: number;
 }
 
@@ -151,14 +165,17 @@ export class Store {
     return this.#allocator.fileOffset(slot);
   }
 
-  /** Bytes that may be written from the slot's offset on: the length rounded up to 4096, or more. */
+  /**
+   * Bytes that may be written from the slot's offset on: the length rounded up to 4096, or more.
+   */
   slotBytes(slot: SlotId): number {
     return this.#allocator.classes.slotBytes[this.#allocator.classOf(slot)]!;
   }
 
   /**
-   * Takes a slot for `bytes` of a block (1 to `blockBytes`), evicting what it must. Nobody finds it before `publish`. Several
-   * slots may be reserved for one block. `NO_SLOT` when what could make room is pinned or reserved.
+   * Takes a slot for `bytes` of a block (1 to `blockBytes`), evicting what it must. Nobody finds it
+   * before `publish`. Several slots may be reserved for one block. `NO_SLOT` when what could make
+   * room is pinned or reserved.
    */
   reserve(
     version: Readonly<Hash128>,
@@ -182,8 +199,8 @@ export class Store {
   }
 
   /**
-   * The reserved slot's bytes are in the file: from now on `find` gives it. When the block was published meanwhile, that
-   * one stays, this slot is given up, and the answer is false.
+   * The reserved slot's bytes are in the file: from now on `find` gives it. When the block was
+   * published meanwhile, that one stays, this slot is given up, and the answer is false.
    */
   publish(slot: SlotId): boolean {
     assert(this.#records.state(slot) === RESERVED, 'store: published a slot that is not reserved');
@@ -213,7 +230,10 @@ export class Store {
     this.#vacate(slot);
   }
 
-  /** Keeps the slot's bytes as they are until `unpin`, even if the block leaves the index. Pins add up. */
+  /**
+   * Keeps the slot's bytes as they are until `unpin`, even if the block leaves the index. Pins add
+   * up.
+   */
   pin(slot: SlotId): void {
     assert(this.#records.state(slot) !== FREE, 'store: pinned a free slot');
     if (this.#records.pins(slot) === 0) this.#counters.pinned++;
@@ -228,7 +248,10 @@ export class Store {
     if (this.#records.state(slot) === LEAVING) this.#allocator.release(slot);
   }
 
-  /** Takes a block out, for an invalidation or a purge; false when it isn't there. It isn't remembered. */
+  /**
+   * Takes a block out, for an invalidation or a purge; false when it isn't there. It isn't
+   * remembered.
+   */
   remove(version: Readonly<Hash128>, block: number): boolean {
     this.#key.set(version, block);
     const slot = this.#index.find(this.#key, version, block);
@@ -238,22 +261,29 @@ export class Store {
     return true;
   }
 
-  /** Takes out the block of a slot whose bytes can't be read; nothing happens when it has left already. */
+  /**
+   * Takes out the block of a slot whose bytes can't be read; nothing happens when it has left
+   * already.
+   */
   drop(slot: SlotId): void {
     if (this.#records.state(slot) !== PUBLISHED) return;
     this.#queues.remove(slot);
     this.#unpublish(slot);
   }
 
-  /** True if the block was read within the doorkeeper's window; marks it as read at `now` (milliseconds). */
+  /**
+   * True if the block was read within the doorkeeper's window; marks it as read at `now`
+   * (milliseconds).
+   */
   admits(hash: Readonly<Hash128>, block: number, now: number): boolean {
     this.#key.set(hash, block);
     return this.#doorkeeper.seen(this.#key, now);
   }
 
   /**
-   * After a ring change: looks at up to `limit` slots from number `from` on (0 to begin) and lets blocks go first that `owns` denies,
-   * and no longer go first that it affirms. Returns where to go on, 0 when all were seen.
+   * After a ring change: looks at up to `limit` slots from number `from` on (0 to begin) and lets
+   * blocks go first that `owns` denies, and no longer go first that it affirms. Returns where to go
+   * on, 0 when all were seen.
    */
   recheckOwnership(
     from: number,
@@ -285,9 +315,10 @@ export class Store {
   }
 
   /**
-   * Evicts until the class has a slot; NIL when nothing more can leave. A victim of another class frees a slot that only its
-   * own class can use. A few of those are no loss, since their class will want them; then it is time to move an extent
-   * from one class to another, and of those that victims have just left the one whose blocks are worth least is emptied.
+   * Evicts until the class has a slot; NIL when nothing more can leave. A victim of another class
+   * frees a slot that only its own class can use. A few of those are no loss, since their class
+   * will want them; then it is time to move an extent from one class to another, and of those that
+   * victims have just left the one whose blocks are worth least is emptied.
    */
   #makeRoom(sizeClass: number): SlotId {
     let cheapest: SlotId = NIL;
@@ -314,7 +345,10 @@ export class Store {
     }
   }
 
-  /** What the blocks in a free slot's extent are worth; Infinity when it is `limit` or more, or one of them can't go. */
+  /**
+   * What the blocks in a free slot's extent are worth; Infinity when it is `limit` or more, or one
+   * of them can't go.
+   */
   #worthBeside(free: SlotId, limit: number): number {
     const records = this.#records;
     let worth = 0;
@@ -332,7 +366,8 @@ export class Store {
   /** Evicts all blocks in a free slot's extent, so that any class can have it. */
   #evictBeside(free: SlotId): void {
     const records = this.#records;
-    // The last block to leave dissolves the extent; the circle stays readable until the extent is cut anew.
+    // The last block to leave dissolves the extent; the circle stays readable until the extent is
+    // cut anew.
     let slot = records.nextInExtent(free);
     while (slot !== free) {
       const next = records.nextInExtent(slot);
@@ -344,7 +379,9 @@ export class Store {
     }
   }
 
-  /** Takes a block out to make room, because its turn had come (`isDue`) or its extent is wanted. */
+  /**
+   * Takes a block out to make room, because its turn had come (`isDue`) or its extent is wanted.
+   */
   #evict(slot: SlotId, isDue: boolean): void {
     const queue = this.#records.queue(slot);
     // Blocks that main turned out had their chance.
@@ -370,7 +407,10 @@ export class Store {
     else this.#allocator.release(slot);
   }
 
-  /** Many small blocks need more ghosts and marks than the store was made with: doubles them, forgetting the ghosts. */
+  /**
+   * Many small blocks need more ghosts and marks than the store was made with: doubles them,
+   * forgetting the ghosts.
+   */
   #rememberEnough(): void {
     const slots = this.#records.count;
     if (slots <= 2 * this.#ghosts.capacity || this.#ghosts.capacity >= MAX_GHOSTS) return;
