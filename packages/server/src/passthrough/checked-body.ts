@@ -1,16 +1,16 @@
 /**
  * A client's body on its way out: checked, freed of the client's framing, and put into ours where a checksum trails it.
  *
- * The check withholds the last bytes until everything is verified, so a body that turns out to be wrong never reaches the
+ * The verifier withholds the last byte until everything is verified, so a body that turns out to be wrong never reaches the
  * origin whole: whoever forwards it aborts, and nothing was committed.
  */
 import type { ErrorCode } from '@s3-accelerator/core/s3/errors.ts';
-import type { BodyCheck } from './body-check.ts';
+import type { BodyVerifier } from '../auth/body-verifier.ts';
 import { TrailerFraming } from './trailer-framing.ts';
 import type { Write } from './trailer-framing.ts';
 
 export class CheckedBody {
-  readonly #check: BodyCheck;
+  readonly #verifier: BodyVerifier;
   readonly #length: number;
   readonly #trailer: string;
   readonly #framing: TrailerFraming | null;
@@ -25,8 +25,8 @@ export class CheckedBody {
   #hasRoom = true;
 
   /** `length` bytes are promised; `trailer` names the checksum to frame them with, '' for none. */
-  constructor(check: BodyCheck, length: number, trailer: string, write: Write) {
-    this.#check = check;
+  constructor(verifier: BodyVerifier, length: number, trailer: string, write: Write) {
+    this.#verifier = verifier;
     this.#length = length;
     this.#trailer = trailer;
     this.#framing = trailer === '' ? null : new TrailerFraming(length);
@@ -44,15 +44,16 @@ export class CheckedBody {
   }
 
   push(bytes: Uint8Array): ErrorCode | null {
-    const error = this.#check.push(bytes, this.#emit);
+    const error = this.#verifier.push(bytes, this.#emit);
     return error ?? (this.#written > this.#length ? 'IncompleteBody' : null);
   }
 
   end(): ErrorCode | null {
-    const error = this.#check.end(this.#emit);
+    const error = this.#verifier.end(this.#emit);
     if (error !== null) return error;
     if (this.#written !== this.#length) return 'IncompleteBody';
-    this.#framing?.end(this.#trailer, this.#check.trailer(this.#trailer), this.#write);
+    const checksum = this.#verifier.trailers.find(({ name }) => name === this.#trailer);
+    this.#framing?.end(this.#trailer, checksum?.value ?? '', this.#write);
     return null;
   }
 }

@@ -4,15 +4,23 @@
  * Whoever owns the HTTP handler hands over authorised exchanges with `start` and passes on what happens to them. Memory for
  * each: at most the window towards the client, and the window towards the origin.
  */
-import type { SigV4 } from '../auth/sigv4.ts';
+import type { BodyExpectation } from '../auth/body-verifier.ts';
 import type { ExchangeId } from '../http/exchange.ts';
 import type { HttpServer } from '../http/http-server.ts';
-import { bodyCheckFor } from './body-check.ts';
 import { AnswerTokens } from './client-answer.ts';
 import type { ForwardPort } from './forward.ts';
 import { Passage } from './passage.ts';
 import type { PassageContext, WriteHooks } from './passage.ts';
 import type { PassedRequest } from './passed-request.ts';
+
+const noBody: BodyExpectation = {
+  form: 'unsigned',
+  hash: '',
+  contentLength: 0,
+  decodedLength: null,
+  declaredTrailers: [],
+  signing: null,
+};
 
 export class PassThrough {
   readonly #passages = new Map<ExchangeId, Passage>();
@@ -32,11 +40,11 @@ export class PassThrough {
   }
 
   /**
-   * Takes over an authorised exchange: its body hasn't been asked for, and nothing was answered. `sigv4` has just accepted the
-   * request; null for one that has no body and was accepted earlier.
+   * Takes over an authorised exchange: its body hasn't been asked for, and nothing was answered. `expected` is what the accepted
+   * signature promised about the body; null where there is none.
    */
-  start(exchange: ExchangeId, passed: PassedRequest, sigv4: SigV4 | null): void {
-    const passage = new Passage(this.#context, exchange, passed, bodyCheckFor(sigv4));
+  start(exchange: ExchangeId, passed: PassedRequest, expected: BodyExpectation | null): void {
+    const passage = new Passage(this.#context, exchange, passed, expected ?? noBody);
     this.#passages.set(exchange, passage);
     passage.start();
   }

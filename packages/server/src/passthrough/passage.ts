@@ -16,9 +16,10 @@ import type { WriteOutcome } from '@s3-accelerator/core/gateway/knowledge.ts';
 import { s3Errors } from '@s3-accelerator/core/s3/errors.ts';
 import type { ErrorCode } from '@s3-accelerator/core/s3/errors.ts';
 import { splitTarget } from '@s3-accelerator/core/s3/object-key.ts';
+import { newBodyVerifier } from '../auth/body-verifier.ts';
+import type { BodyExpectation, BodyVerifier } from '../auth/body-verifier.ts';
 import type { ExchangeId } from '../http/exchange.ts';
 import type { HttpServer } from '../http/http-server.ts';
-import type { BodyCheck } from './body-check.ts';
 import { CheckedBody } from './checked-body.ts';
 import { ClientAnswer } from './client-answer.ts';
 import type { AnswerTokens } from './client-answer.ts';
@@ -27,7 +28,7 @@ import type { ForwardPort, ForwardRequest, ForwardSink, Forwarding } from './for
 import { HeldAnswer } from './held-answer.ts';
 import { BucketList } from './list-buckets.ts';
 import { prepareForward } from './passed-request.ts';
-import type { PassedRequest } from './passed-request.ts';
+import type { PassedRequest, PreparedForward } from './passed-request.ts';
 import { outcomeOfStatus, speaksInBody, writesKey } from './write-outcome.ts';
 
 export interface WriteHooks {
@@ -51,7 +52,7 @@ export class Passage implements ForwardSink {
   readonly #context: PassageContext;
   readonly #exchange: ExchangeId;
   readonly #passed: PassedRequest;
-  readonly #check: BodyCheck;
+  readonly #expected: BodyExpectation;
   readonly #answer: ClientAnswer;
   #forwarding: Forwarding | null = null;
   #body: CheckedBody | null = null;
@@ -70,46 +71,52 @@ export class Passage implements ForwardSink {
     context: PassageContext,
     exchange: ExchangeId,
     passed: PassedRequest,
-    check: BodyCheck,
+    expected: BodyExpectation,
   ) {
     this.#context = context;
     this.#exchange = exchange;
     this.#passed = passed;
-    this.#check = check;
+    this.#expected = expected;
     const { server, tokens } = context;
     this.#answer = new ClientAnswer(server, exchange, tokens, () => this.#forwarding?.resume());
   }
 
   start(): void {
-    const { operation, key, method, grants } = this.#passed;
+    const { operation } = this.#passed;
     // Browser uploads aren't passed on, and a purge is for the cache itself.
-    const prepared =
-      operation === 'PostObject' || operation === 'PurgeObject'
-        ? 'NotImplemented'
-        : prepareForward(this.#passed);
+    if (operation === 'PostObject' || operation === 'PurgeObject') {
+      this.#refuse('NotImplemented');
+      return;
+    }
+    const prepared = prepareForward(this.#passed);
     if (typeof prepared === 'string') {
       this.#refuse(prepared);
       return;
     }
+    const made = newBodyVerifier(this.#expected);
+    const error = made.ok ? this.#begin(prepared, made.verifier) : made.code;
+    if (error === null) this.#context.server.readBody(this.#exchange);
+    else this.#refuse(error);
+  }
+
+  #begin(prepared: PreparedForward, verifier: BodyVerifier): ErrorCode | null {
     const { request, length, trailer } = prepared;
+    const { operation, key, method, grants } = this.#passed;
     if (operation === 'DeleteObjects') {
-      if (!DeleteBody.fits(length)) {
-        this.#refuse('MalformedXML');
-        return;
-      }
+      if (!DeleteBody.fits(length)) return 'MalformedXML';
       const deletes = new DeleteBody(request, grants);
       this.#deletes = deletes;
-      this.#body = new CheckedBody(this.#check, length, '', (bytes) => {
+      this.#body = new CheckedBody(verifier, length, '', (bytes) => {
         deletes.push(bytes);
         return true;
       });
-    } else {
-      this.#forward(request, key !== '' && writesKey(operation, method) ? [key] : []);
-      this.#body = new CheckedBody(this.#check, length, trailer, (bytes) => {
-        return this.#forwarding?.write(bytes) ?? true;
-      });
+      return null;
     }
-    this.#context.server.readBody(this.#exchange);
+    this.#forward(request, key !== '' && writesKey(operation, method) ? [key] : []);
+    this.#body = new CheckedBody(verifier, length, trailer, (bytes) => {
+      return this.#forwarding?.write(bytes) ?? true;
+    });
+    return null;
   }
 
   receive(bytes: Uint8Array): void {

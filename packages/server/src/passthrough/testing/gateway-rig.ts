@@ -7,6 +7,7 @@ import { parseQuery, queryValue } from '@s3-accelerator/core/s3/query.ts';
 import type { ErrorCode } from '@s3-accelerator/core/s3/errors.ts';
 import { Digester } from '@s3-accelerator/native/digester.ts';
 import { Reactor } from '@s3-accelerator/native/reactor.ts';
+import { bodyExpectation } from '../../auth/body-verifier.ts';
 import { ClientTable } from '../../auth/clients.ts';
 import { authorize } from '../../auth/grants.ts';
 import type { Grant } from '../../auth/grants.ts';
@@ -93,7 +94,7 @@ export class GatewayRig implements HttpHandler {
       payload: this.#sigv4.payload,
       contentLength: head.framing === 'chunked' ? null : head.contentLength,
     };
-    this.passThrough.start(exchange, passed, this.#sigv4);
+    this.passThrough.start(exchange, passed, bodyExpectation(this.#sigv4, head));
     return null;
   }
 

@@ -101,6 +101,51 @@ export class ChunkSigner {
   }
 }
 
+/** A PUT whose body is framed in the pieces given; `trailer` is name and value of the checksum behind it. */
+export interface StreamedPut {
+  readonly target: string;
+  readonly headers?: readonly string[];
+  readonly isSigned: boolean;
+  readonly pieces: readonly Buffer[];
+  readonly trailer?: readonly [name: string, value: string];
+  /** Changes the framed body before it is sent, keeping its length. */
+  readonly tamper?: (body: Buffer) => void;
+}
+
+/** Sends a body in one of S3's streaming forms. */
+export async function putStreamed(port: number, put: StreamedPut): Promise<RawAnswer> {
+  const { target, pieces, trailer, isSigned } = put;
+  const form = isSigned ? 'STREAMING-AWS4-HMAC-SHA256-PAYLOAD' : 'STREAMING-UNSIGNED-PAYLOAD';
+  const decoded = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  const headers = [...(put.headers ?? []), 'x-amz-decoded-content-length', String(decoded)];
+  if (trailer !== undefined) headers.push('x-amz-trailer', trailer[0]);
+  const payload = trailer === undefined ? form : `${form}-TRAILER`;
+  const request = { method: 'PUT', target, headers, payload };
+  const frame = (chunks: ChunkSigner): Buffer => {
+    const framed = [...pieces, Buffer.alloc(0)].map((piece) =>
+      isSigned ? chunks.chunk(piece) : unsignedChunk(piece),
+    );
+    if (trailer === undefined) framed.push(Buffer.from('\r\n'));
+    else if (isSigned) framed.push(chunks.trailer(...trailer));
+    else framed.push(Buffer.from(`${trailer[0]}:${trailer[1]}\r\n\r\n`));
+    return Buffer.concat(framed);
+  };
+  // Signatures have one length, so the body's length is known before they are.
+  const { length } = frame(new ChunkSigner('20000101T000000Z', ''));
+  const { head, chunks } = signedHead(request, length);
+  const body = frame(chunks);
+  put.tamper?.(body);
+  const socket = await open(port);
+  socket.write(head);
+  socket.write(body);
+  return readAnswer(socket, 'PUT');
+}
+
+function unsignedChunk(bytes: Buffer): Buffer {
+  const end = bytes.length === 0 ? '' : '\r\n';
+  return Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from(end)]);
+}
+
 /** Sends one request on a connection of its own and reads the answer. */
 export async function call(port: number, request: RawCall): Promise<RawAnswer> {
   const body = request.body ?? new Uint8Array(0);
