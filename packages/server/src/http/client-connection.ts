@@ -78,8 +78,8 @@ export class ClientConnection implements ConnectionOwner {
   feeding = false;
   /** It waits in the server's list of connections to go on with. */
   isQueued = false;
-  /** The reactor's deadline is the one for idle connections. */
-  deadlineIsUsual = true;
+  /** The reactor's deadline as last set; 0 when it is off because the client waits for us. */
+  deadlineMs = 0;
   /** Sweeps that the exchange has been waiting for its answer. */
   sweepsWaited = 0;
   lingerUntil = 0;
@@ -103,7 +103,7 @@ export class ClientConnection implements ConnectionOwner {
     this.pendingLength = 0;
     this.receiveIsPaused = false;
     this.ended = false;
-    this.deadlineIsUsual = true;
+    this.deadlineMs = 0;
     this.keepAlive = true;
   }
 

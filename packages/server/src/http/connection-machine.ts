@@ -97,7 +97,11 @@ export class ConnectionMachine implements ConnectionEvents {
   #goOn(connection: ClientConnection): void {
     const { pending, pendingLength } = connection;
     if (pending === null) this.#feed(connection, nothing, nothing, 0, 0);
-    else connection.drop(this.#feed(connection, pending, pending, 0, pendingLength));
+    else {
+      const at = this.#feed(connection, pending, pending, 0, pendingLength);
+      // Closing has dropped everything already.
+      if (connection.pending === pending) connection.drop(at);
+    }
     this.#afterFeeding(connection);
   }
 
@@ -305,11 +309,10 @@ export class ConnectionMachine implements ConnectionEvents {
     this.#reactor.pause(connection.id);
   }
 
-  /** Sets the deadline when it isn't the one for idle connections, or has to become that again. */
+  /** Sets how long the connection may stay without progress; 0 for ever. */
   deadline(connection: ClientConnection, milliseconds: number): void {
-    const isUsual = milliseconds === this.#limits.keepAliveMs;
-    if (isUsual && connection.deadlineIsUsual) return;
-    connection.deadlineIsUsual = isUsual;
+    if (connection.deadlineMs === milliseconds) return;
+    connection.deadlineMs = milliseconds;
     this.#reactor.deadline(connection.id, milliseconds);
   }
 
@@ -335,7 +338,7 @@ export class ConnectionMachine implements ConnectionEvents {
   closeGently(connection: ClientConnection): void {
     connection.stage = 'closed';
     connection.drop(connection.pendingLength);
-    if (!connection.deadlineIsUsual) this.deadline(connection, this.#limits.keepAliveMs);
+    this.deadline(connection, this.#limits.bodyIdleMs);
     this.#reactor.close(connection.id);
   }
 

@@ -9,6 +9,7 @@ import { describe, test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CommandFlag } from '@s3-accelerator/native/native.ts';
 import { Reactor } from '@s3-accelerator/native/reactor.ts';
+import fc from 'fast-check';
 import type { ExchangeId, HttpHandler } from './exchange.ts';
 import { HttpServer } from './http-server.ts';
 import type { RequestHead } from './request-head.ts';
@@ -149,6 +150,10 @@ const put = (path: string, body: string, ...lines: string[]): string =>
   [`PUT ${path} HTTP/1.1`, 'Host: h', `Content-Length: ${body.length}`, ...lines, '', body].join(
     '\r\n',
   );
+
+const chunkedPut = (path: string, body: string): string =>
+  `PUT ${path} HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n` +
+  `${body === '' ? '' : `${body.length.toString(16)}\r\n${body}\r\n`}0\r\n\r\n`;
 
 const echo: Readonly<Record<string, Behaviour>> = {
   '/echo': (exchange, { server }) => server.readBody(exchange),
@@ -360,6 +365,50 @@ describe('pipelining', () => {
     }
     await client.untilReceived('\r\n\r\nabcde');
     assert.match(client.received, /now[\s\S]*\r\n\r\nbody[\s\S]*\r\n\r\nabcde$/);
+  });
+
+  test('any requests in any pieces are answered one by one, in order', async (context) => {
+    const bench = new Bench(context, echo);
+    const body = fc.string({ unit: fc.constantFrom('a', '\r', '\n', '0'), maxLength: 300 });
+    const request = fc.oneof(
+      fc.constant([get('/now'), 'now']),
+      fc.constant([get('/later'), 'later']),
+      fc.constant([put('/now', 'unread'), 'now']),
+      body.map((text) => [put('/echo', text), text]),
+      body.map((text) => [chunkedPut('/echo', text), text]),
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(request, { minLength: 1, maxLength: 8 }),
+        fc.array(fc.nat(400), { maxLength: 10 }),
+        async (requests, sizes) => {
+          const client = bench.connect();
+          const wire = requests.map(([text]) => text).join('') + get('/now', 'Connection: close');
+          let at = 0;
+          for (const size of [...sizes, wire.length]) {
+            client.send(wire.slice(at, at + size));
+            at += size;
+            await sleep(size % 3);
+          }
+          await client.untilClosed();
+          assert.deepEqual(client.received.split(/HTTP\/1\.1 200 OK[\s\S]*?\r\n\r\n/).slice(1), [
+            ...requests.map(([, answer]) => answer),
+            'now',
+          ]);
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+
+  test('what was pipelined behind a last request is dropped', async (context) => {
+    const bench = new Bench(context, echo);
+    const client = bench.connect();
+    client.send(get('/later') + get('/now', 'Connection: close') + get('/echo'));
+    await client.untilClosed();
+    assert.match(client.received, /later[\s\S]*Connection: close\r\n\r\nnow$/);
+    await client.until(() => bench.server.openConnections === 0, 'the connection to go');
+    assert.ok(!bench.log.includes('request GET /echo'));
   });
 
   test('a flood of pipelined requests is held back and answered in full', async (context) => {
@@ -625,6 +674,25 @@ describe('the end of connections', () => {
     client.send(get('/slow'));
     await client.untilReceived('slow');
     await client.untilClosed();
+  });
+
+  test('an upload that waits for its reader is not given up, and one that stalls afterwards is', async (context) => {
+    const bench = new Bench(
+      context,
+      {
+        '/slow': (exchange, { server }) => server.readBody(exchange),
+        '/slow:body': (exchange, { server }) => {
+          server.pauseBody(exchange);
+          setTimeout(() => server.resumeBody(exchange), 1_200);
+        },
+      },
+      { keepAliveMs: 500, bodyIdleMs: 500 },
+    );
+    const client = bench.connect();
+    client.send(put('/slow', 'body').slice(0, -1));
+    await sleep(1_100);
+    assert.ok(!bench.log.includes('gone /slow'));
+    await bench.until('gone /slow');
   });
 
   test('an upload that stalls is given up, a slow one is not', async (context) => {

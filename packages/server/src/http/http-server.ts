@@ -155,6 +155,7 @@ export class HttpServer {
     const connection = this.#find(exchange);
     if (connection?.body !== 'paused') return;
     connection.body = 'reading';
+    this.#machine.deadline(connection, this.#limits.bodyIdleMs);
     this.#machine.goOnLater(connection);
   }
 
@@ -175,7 +176,9 @@ export class HttpServer {
     if (isUnframed || this.#closing || !this.#bodyCanBeSkipped(connection)) {
       connection.keepAlive = false;
     }
-    if (!connection.deadlineIsUsual) this.#machine.deadline(connection, this.#limits.bodyIdleMs);
+    if (connection.deadlineMs === 0) {
+      this.#machine.deadline(connection, this.#limits.bodyIdleMs);
+    }
     this.writer.begin(
       status,
       connection.request,
@@ -293,7 +296,7 @@ export class HttpServer {
     const slot = this.#freeSlots.pop() ?? this.#connections.length;
     const connection = (this.#connections[slot] ??= new ClientConnection(slot, this.#machine));
     connection.open(id);
-    this.#reactor.deadline(id, this.#limits.keepAliveMs);
+    this.#machine.deadline(connection, this.#limits.keepAliveMs);
     return connection;
   }
 
