@@ -144,6 +144,7 @@ export class ExclusiveLink implements LinkUser, ReadLink {
     this.#heldTicks += 1;
     if (this.#heldTicks < 2) return;
     this.#emptying = true;
+    this.#link.receiveFreely();
     this.#context.reactor.resume(this.#link.id);
   }
 
@@ -156,6 +157,7 @@ export class ExclusiveLink implements LinkUser, ReadLink {
   onOpen(): void {
     this.#served = true;
     this.#context.reactor.deadline(this.#link.id, this.#limits.idleMs);
+    this.#link.receiveHeadsOnly();
     this.#owner.onExclusiveOpen();
     this.#owner.onExclusiveFree(this);
   }
@@ -220,7 +222,8 @@ export class ExclusiveLink implements LinkUser, ReadLink {
 
   /** A body that was held has been read to its end. */
   #emptied(pending: PendingRead): void {
-    if (!this.#emptying) this.#context.reactor.resume(this.#link.id);
+    if (this.#emptying) this.#link.receiveHeadsOnly();
+    else this.#context.reactor.resume(this.#link.id);
     this.#emptying = false;
     this.#current = null;
     this.#owner.onExclusiveFree(this);

@@ -66,6 +66,8 @@ export class Link implements ConnectionOwner {
   #stage: LinkStage = 'connecting';
   #id: ConnectionId;
   #peer = '';
+  #headsOnly = false;
+  #receiveLimit = 0;
   #arrivedStart = 0;
   #arrivedLength = 0;
   #handshakeTimer: ReturnType<typeof setTimeout> | null = null;
@@ -130,6 +132,27 @@ export class Link implements ConnectionOwner {
 
   get lost(): boolean {
     return this.#stage === 'lost';
+  }
+
+  /**
+   * From now on one receive takes a frame's header and no more, so that a body behind it stays in the kernel; payloads
+   * are still read in one go.
+   */
+  receiveHeadsOnly(): void {
+    this.#headsOnly = true;
+    this.#receiveUpTo(frameHeaderBytes);
+  }
+
+  /** The opposite: for bodies that are read into memory. */
+  receiveFreely(): void {
+    this.#headsOnly = false;
+    this.#receiveUpTo(0);
+  }
+
+  #receiveUpTo(bytes: number): void {
+    if (this.#receiveLimit === bytes) return;
+    this.#receiveLimit = bytes;
+    this.context.reactor.receiveLimit(this.#id, bytes);
   }
 
   /** Sends a frame that is nothing but its header. */
@@ -223,7 +246,10 @@ export class Link implements ConnectionOwner {
     let at = start;
     if (this.bodyRemaining > 0) at = this.#passBody(at, end);
     at = this.#passFrames(at, end);
-    if (at < end && !this.lost) this.context.reactor.retain(this.#id, at, end - at);
+    if (at === end || this.lost) return;
+    this.context.reactor.retain(this.#id, at, end - at);
+    // A head with a payload: the rest of it shouldn't come in sixteens.
+    if (this.#headsOnly && end - at >= frameHeaderBytes) this.#receiveUpTo(0);
   }
 
   onEnded(): void {
@@ -260,6 +286,7 @@ export class Link implements ConnectionOwner {
       const frameEnd = this.wholeBodyBytes > 0 ? payloadEnd + header.bodyLength : payloadEnd;
       if (frameEnd > end) break;
       at = frameEnd;
+      if (this.#headsOnly) this.#receiveUpTo(frameHeaderBytes);
       if (this.#stage !== 'serving') this.#passGreeting(payloadStart, payloadEnd);
       else if (header.type === FrameType.ping) this.sendBareFrame(FrameType.pong, 0);
       else if (header.type !== FrameType.pong) at = this.#passFrame(payloadStart, payloadEnd, end);
