@@ -13,10 +13,19 @@ const framingHeaders: ReadonlySet<string> = new Set([
 
 /** Without the headers of a framed body; a Content-Encoding keeps what else it names. */
 export function withoutFraming(headers: readonly string[]): string[] {
+  const whole = withoutAwsChunked(headers);
+  const kept: string[] = [];
+  for (let i = 0; i < whole.length; i += 2) {
+    if (!framingHeaders.has(whole[i]!.toLowerCase())) kept.push(whole[i]!, whole[i + 1]!);
+  }
+  return kept;
+}
+
+/** Without aws-chunked in Content-Encoding: for a body that isn't framed, whatever its client said. */
+export function withoutAwsChunked(headers: readonly string[]): string[] {
   const kept: string[] = [];
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i]!.toLowerCase();
-    if (framingHeaders.has(name)) continue;
     const value = name === 'content-encoding' ? contentCodings(headers[i + 1]!) : headers[i + 1]!;
     if (value !== '' || name !== 'content-encoding') kept.push(headers[i]!, value);
   }

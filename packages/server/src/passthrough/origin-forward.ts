@@ -11,8 +11,9 @@ import {
   parseCopySource,
   splitTarget,
 } from '@s3-accelerator/core/s3/object-key.ts';
-import { parseQuery, queryForOrigin } from '@s3-accelerator/core/s3/query.ts';
+import { noParameters, parseQuery, queryForOrigin } from '@s3-accelerator/core/s3/query.ts';
 import type { ErrorCode } from '@s3-accelerator/core/s3/errors.ts';
+import { operationOf } from '../auth/operation.ts';
 import type { OriginClient } from '../origin/origin-client.ts';
 import type { OriginExchange, OriginListener, OriginRequest } from '../origin/origin-exchange.ts';
 import type { OriginFailure, OriginFailureCode } from '../origin/origin-failure.ts';
@@ -38,6 +39,8 @@ export interface ForwardRefusal {
   readonly code: ErrorCode;
   readonly message: string;
 }
+
+const methods = ['GET', 'HEAD', 'PUT', 'POST', 'DELETE'] as const;
 
 const noStatuses: ReadonlySet<number> = new Set();
 
@@ -104,7 +107,7 @@ export class OriginForward implements ForwardPort {
     const { credentials, region, limits } = origin;
     this.#signer.sign(method, target, headers, hash, credentials, region, Date.now());
     return {
-      operation: method,
+      operation: operationName(request),
       method,
       target,
       headers,
@@ -114,6 +117,15 @@ export class OriginForward implements ForwardPort {
       firstByteTimeoutMs: limits.forwardFirstByteTimeoutMs,
     };
   }
+}
+
+/** For the counters: the S3 operation, or `Unknown`. */
+function operationName(request: ForwardRequest): string {
+  const { bucket, key, headers } = request;
+  const method = methods.find((known) => known === request.method) ?? 'other';
+  const parameters = parseQuery(splitTarget(request.target).query) ?? noParameters;
+  const copies = headerValue(headers, 'x-amz-copy-source') !== '';
+  return operationOf(method, { bucket, key }, parameters, copies) ?? 'Unknown';
 }
 
 const unknownOrigin: ForwardRefusal = {

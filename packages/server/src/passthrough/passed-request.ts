@@ -14,7 +14,7 @@ import type { Operation } from '../auth/operation.ts';
 import type { PayloadForm } from '../auth/payload-form.ts';
 import { headerValue } from '../origin/fetch-head.ts';
 import { unsignedPayload } from '../origin/origin-signer.ts';
-import { withTrailerFraming, withoutFraming } from './body-headers.ts';
+import { withTrailerFraming, withoutAwsChunked, withoutFraming } from './body-headers.ts';
 import type { ForwardRequest } from './forward.ts';
 import { framedLength, isChecksumTrailer } from './trailer-framing.ts';
 
@@ -63,7 +63,7 @@ export function prepareForward(passed: PassedRequest): PreparedForward | ErrorCo
   if (payload === 'hash' || payload === 'unsigned') {
     return passed.contentLength === null
       ? 'MissingContentLength'
-      : plain(passed.contentLength, headers);
+      : plain(passed.contentLength, withoutAwsChunked(headers));
   }
   const length = decodedLength(headers);
   if (length === null) return 'MissingContentLength';
