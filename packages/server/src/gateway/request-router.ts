@@ -14,6 +14,7 @@ import {
   queryValue,
   type QueryParameter,
 } from '@s3-accelerator/core/s3/query.ts';
+import { bodyExpectation } from '../auth/body-verifier.ts';
 import { authorize, type GrantSet } from '../auth/grants.ts';
 import { copySourceParameter, operationOf, type Operation } from '../auth/operation.ts';
 import type { SigV4 } from '../auth/sigv4.ts';
@@ -228,7 +229,7 @@ export class RequestRouter implements HttpHandler {
         payload: isFresh ? sigv4.payload : 'unsigned',
         contentLength: head.framing === 'chunked' ? null : head.contentLength,
       },
-      isFresh ? sigv4 : null,
+      isFresh ? bodyExpectation(sigv4, head) : null,
     );
   }
 }
