@@ -67,15 +67,23 @@ test('each documented form of a request is its operation', () => {
   }
 });
 
-test('a copy source makes a copy of a PUT, and something unknown of everything else', () => {
+test('a copy source makes a copy of a PUT, and is refused beside everything else', () => {
   assert.equal(operation('PUT', object, null, true), 'CopyObject');
+  assert.equal(operation('PUT', object, 'x-id=CopyObject', true), 'CopyObject');
   assert.equal(operation('PUT', object, 'partNumber=1&uploadId=u', true), 'UploadPartCopy');
-  assert.equal(operation('PUT', object, 'acl', true), 'Unknown');
-  assert.equal(operation('GET', object, null, true), 'Unknown');
-  assert.equal(operation('PUT', bucket, null, true), 'Unknown');
-  const parameters = parseQuery('X-Amz-Copy-Source=%2Fb%2Fsecret') ?? [];
-  assert.equal(copySourceParameter(parameters), '/b/secret');
+  assert.equal(operation('PUT', object, 'acl', true), null);
+  assert.equal(operation('PUT', object, 'unknown', true), null);
+  assert.equal(operation('GET', object, null, true), null);
+  assert.equal(operation('PUT', bucket, null, true), null);
+});
+
+test('a copy source in the query is refused, whether there is one in the header or not', () => {
+  const query = 'X-Amz-Copy-Source=%2Fb%2Fsecret';
+  assert.equal(copySourceParameter(parseQuery(query) ?? []), '/b/secret');
   assert.equal(copySourceParameter(parseQuery('acl') ?? []), null);
+  assert.equal(operation('PUT', object, query), null);
+  assert.equal(operation('PUT', object, query, true), null);
+  assert.equal(operation('PUT', object, `acl&${query}`), null);
 });
 
 test('what could be read in two ways is unknown', () => {

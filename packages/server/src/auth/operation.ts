@@ -201,8 +201,12 @@ function subresourceOf(
 const noSubresources: ReadonlyMap<string, ByMethod> = new Map();
 
 /**
- * The operation of a request, or null where S3 has none for the method (`MethodNotAllowed`). `copies` says that the
- * request has a copy source, in whichever way.
+ * The operation of a request, or null where there is none for it (`MethodNotAllowed`). `copies` says that it names a copy
+ * source.
+ *
+ * A source counts in the header alone, and only where S3 knows a copy. In the query, as some signers put it, and beside
+ * other operations it is refused whatever the grants: an origin that honours it there would read an object that nobody
+ * was asked about.
  */
 export function operationOf(
   method: RequestMethod,
@@ -211,25 +215,27 @@ export function operationOf(
   copies: boolean,
 ): Operation | null {
   if (method === 'other' || method === 'OPTIONS') return null;
-  const level =
+  if (copySourceParameter(parameters) !== null) return null;
+  const [plain, subresources, refining] =
     resource.bucket === ''
       ? ([plainService, noSubresources, serviceParameters] as const)
       : resource.key === ''
         ? ([plainBucket, bucketSubresources, bucketParameters] as const)
         : ([plainObject, objectSubresources, objectParameters] as const);
-  const [plain, subresources, refining] = level;
   if (parameters.length === 0 && !copies) return plain[method] ?? null;
   const subresource = subresourceOf(parameters, subresources, refining);
-  if (subresource === null) return 'Unknown';
   const operation =
-    subresource === noSubresource ? (plain[method] ?? null) : (subresource[method] ?? 'Unknown');
+    subresource === null
+      ? 'Unknown'
+      : subresource === noSubresource
+        ? (plain[method] ?? null)
+        : (subresource[method] ?? 'Unknown');
   if (!copies) return operation;
   if (operation === 'PutObject') return 'CopyObject';
-  // A copy source where S3 knows no copy: what an origin would make of it is anybody's guess.
-  return operation === 'UploadPart' ? 'UploadPartCopy' : 'Unknown';
+  return operation === 'UploadPart' ? 'UploadPartCopy' : null;
 }
 
-/** The copy source that a query carries in place of the header, as presigned requests may; null when none. */
+/** The copy source that a query carries in place of the header; null when none. */
 export function copySourceParameter(parameters: readonly QueryParameter[]): string | null {
   for (const { name, value } of parameters) {
     if (name.toLowerCase() === 'x-amz-copy-source') return value;

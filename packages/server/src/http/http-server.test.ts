@@ -766,6 +766,16 @@ describe('the end of connections', () => {
     assert.ok(bench.log.includes('gone /never'));
   });
 
+  test('1,024 idle connections are kept and all answered', async (context) => {
+    const bench = new Bench(context, echo);
+    const clients = Array.from({ length: 1_024 }, () => bench.connect());
+    await clients[0]!.until(() => bench.server.openConnections === clients.length, 'all to come');
+    for (const client of clients) client.send(get('/now'));
+    for (const client of clients) await client.untilReceived('\r\n\r\nnow');
+    assert.equal(bench.server.openConnections, clients.length);
+    for (const client of clients) client.socket.destroy();
+  });
+
   test('a thousand connections that come, ask, and leave in all ways leave nothing behind', async (context) => {
     const bench = new Bench(context, echo, { halfClosedMs: 100 });
     for (let round = 0; round < 10; round += 1) {
