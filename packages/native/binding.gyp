@@ -4,6 +4,7 @@
       "target_name": "native",
       "sources": [
         "src/addon.cc",
+        "src/cold-reads.cc",
         "src/commands.cc",
         "src/connection-table.cc",
         "src/digester.cc",

@@ -11,8 +11,8 @@
 //     handed in before TypeScript saw that.
 //  5. Nothing here waits: not for sockets, not for the disk.
 //
-// The class's methods are grouped by file: reactor.cc (the loop), commands.cc, receive.cc, transmit.cc, relay.cc,
-// sockets.cc (listening, connecting, options), lifetime.cc (how connections end, deadlines).
+// The class's methods are grouped by file: reactor.cc (the loop), commands.cc, receive.cc, transmit.cc,
+// cold-reads.cc, relay.cc, sockets.cc (listening, connecting, options), lifetime.cc (how connections end, deadlines).
 #pragma once
 #include <uv.h>
 
@@ -178,18 +178,20 @@ class Reactor {
   bool sendRelay(Connection& connection, size_t& sent);
   void gather(Connection& connection, Gathered& gathered);
   bool gatherCopy(Connection& connection, Segment& segment, Gathered& gathered);
-  void readCold(Connection& connection, Segment& segment);
   void consume(Connection& connection, size_t bytes);
   void takeCopy(Segment& segment, size_t& bytes);
   void takeRelay(Relay& relay, size_t& bytes);
   void finishSegment(Connection& connection);
-  void refuse(Connection& connection, Segment& segment, int error);
   void own(Connection& connection);
   void block(Connection& connection);
   void uncork(Connection& connection);
   void failSend(Connection& connection, int error);
   void whenDrained(Connection& connection);
   void dropQueue(Connection& connection, int error);
+
+  // cold-reads.cc
+  void readCold(Connection& connection, Segment& segment);
+  void refuse(Connection& connection, Segment& segment, int error);
   void answerRead(std::unique_ptr<Job> job);
   void faulted(std::unique_ptr<Job> job);
 

@@ -159,23 +159,25 @@ test('without free descriptors accepting pauses, without spinning, and goes on l
     await later(50);
     const taken = [];
     try { for (;;) taken.push(openSync('/dev/null')); } catch (error) { if (error.code !== 'EMFILE') throw error; }
-    // One descriptor for the client; none is left for the server's side.
+    // One descriptor for each client; none is left for the server's side.
     closeSync(taken.pop());
-    const client = net.connect(port, '127.0.0.1');
+    const clients = [net.connect(port, '127.0.0.1')];
     await later(50);
     const before = { rounds: reactor.stats().rounds, accepted };
+    closeSync(taken.pop());
+    clients.push(net.connect(port, '127.0.0.1'));
     await later(500);
     const rounds = reactor.stats().rounds - before.rounds;
     for (const descriptor of taken) closeSync(descriptor);
     await later(300);
     console.log(JSON.stringify({ before: before.accepted, rounds, after: accepted }));
-    client.destroy();
+    for (const client of clients) client.destroy();
     reactor.stop();
   `);
   assert.equal(status, 0, output);
   const figures = JSON.parse(output.trim().split('\n').at(-1)!) as Record<string, number>;
   assert.equal(figures['before'], 0);
-  assert.equal(figures['after'], 1);
+  assert.equal(figures['after'], 2);
   assert.ok(figures['rounds']! < 50, `${figures['rounds']} rounds in half a second`);
 });
 

@@ -259,6 +259,26 @@ test('every token comes back exactly once when the peer resets mid-answer', asyn
   assert.equal(reactor.stats().queuedBytes, 0);
 });
 
+test('a read that ends after its connection died is forgotten', async (context) => {
+  const reactor = startReactor(context);
+  const server = listen(reactor);
+  const { descriptor } = fileOf(context, pattern(1 << 20, 12));
+  for (const flags of [0, copy, copy | deferrable]) {
+    const { owner } = await connectClient(context, server);
+    dropFromPageCache(descriptor, 0, 0);
+    const before = reactor.stats().coldReads;
+    answer(reactor, owner.id, '', { descriptor, offset: 65536, length: 65536 }, 1, flags);
+    await Promise.resolve();
+    assert.equal(reactor.stats().coldReads, before + 1);
+    // The thread is done long before the loop hears of it, and by then the connection is gone.
+    const until = performance.now() + 50;
+    while (performance.now() < until);
+    reactor.reset(owner.id);
+    await eventually('closed', () => owner.closed !== null);
+    assert.deepEqual(owner.sent, [{ token: 1, errno: constants.errno.ECANCELED }]);
+  }
+});
+
 test('tokens that are not eager ride with the next batch, or come after a few milliseconds', async (context) => {
   const reactor = startReactor(context);
   const server = listen(reactor);
