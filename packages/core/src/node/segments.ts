@@ -77,20 +77,23 @@ export class Segments {
     if (segment.readers.size === 0 && segment.servedTo > segment.last) this.drop(segment);
   }
 
-  /** The write ended: the block is found from now on, or it is lost and will be fetched again. Returns its fetch. */
+  /** The write ended: the block is found from now on, or it is only for those that read it now. Returns its fetch. */
   written(slot: SlotId, errno: number): Fetch {
     const { store, counters } = this.#parts;
     const segment = this.#writing.get(slot);
     assert(segment !== undefined, 'every write ends once');
     this.#writing.delete(slot);
-    if (errno !== 0) {
+    segment.fetch.writing -= 1;
+    if (errno === 0) {
+      if (store.publish(slot)) counters.blocksStored += 1;
+      this.drop(segment);
+    } else {
       counters.writesFailed += 1;
       store.cancel(slot);
-    } else if (store.publish(slot)) {
-      counters.blocksStored += 1;
+      segment.isAdmitted = false;
+      segment.state = 'whole';
+      this.settle(segment);
     }
-    segment.fetch.writing -= 1;
-    this.drop(segment);
     return segment.fetch;
   }
 

@@ -25,6 +25,8 @@ export type Fault =
   | { readonly kind: 'short'; readonly bytes: number }
   /** The whole object, whatever range was asked for. */
   | { readonly kind: 'ignoresRange' }
+  /** Whatever is current, even if another version was asked for. */
+  | { readonly kind: 'ignoresIfMatch' }
   /** A range that nobody asked for. */
   | { readonly kind: 'wrongRange' };
 
@@ -106,7 +108,8 @@ export function contentOf(etag: string, first: number, length: number): Uint8Arr
 
 function answerVersion(version: Version, request: FetchRequest, fault: Fault | null): S3Answer {
   const { etag, size, isWeak } = version;
-  if (request.ifMatch !== '' && request.ifMatch !== etag) {
+  const mustMatch = request.ifMatch !== '' && fault?.kind !== 'ignoresIfMatch';
+  if (mustMatch && request.ifMatch !== etag) {
     return refusal(412, 'PreconditionFailed');
   }
   const head: FetchHead = {
