@@ -108,10 +108,10 @@ export class LinkServer implements ReadAnswererOwner {
     for (const listener of this.#listeners.splice(0)) this.#context.reactor.stopListening(listener);
   }
 
-  /** Stops listening and ends all links at once. */
+  /** Stops listening and ends all links; answers that are complete still leave, reads without one are cancelled. */
   close(): void {
     this.stopListening();
-    for (const link of [...this.#links]) link.lose();
+    for (const link of [...this.#links]) link.end();
   }
 
   // — answers
@@ -410,7 +410,8 @@ export class LinkServer implements ReadAnswererOwner {
     this.#links.add(link);
     if (this.#links.size > this.#options.maxLinks) {
       this.#linksRefused += 1;
-      link.turnAway(fullRefusal());
+      link.sendBytes(fullRefusal());
+      link.end();
     }
     return link;
   }

@@ -199,16 +199,16 @@ export class Link implements ConnectionOwner {
     return true;
   }
 
-  /** Ends the link at once; its user hears `onLost` during the call. */
+  /** Ends the link at once, with a reset; its user hears `onLost` during the call. */
   lose(): void {
     if (this.#stage === 'lost') return;
     this.context.reactor.reset(this.#id);
     this.#leave();
   }
 
-  /** Ends a link that was never greeted, after telling the other end why. */
-  turnAway(refusal: Uint8Array): void {
-    this.sendBytes(refusal);
+  /** Ends the link after everything that is queued was sent; its user hears `onLost` during the call. */
+  end(): void {
+    if (this.#stage === 'lost') return;
     this.context.reactor.close(this.#id);
     this.#leave();
   }
@@ -378,9 +378,8 @@ export class Link implements ConnectionOwner {
     this.context.faults.error(`link-${refusal.reason}`, refusalMessage(this.#peer, refusal), {
       peer: this.#peer,
     });
-    // Gently: the refusal that was just sent should arrive.
-    this.context.reactor.close(this.#id);
-    this.#leave();
+    // Not at once: the refusal that was just sent should arrive.
+    this.end();
   }
 
   #stopHandshakeTimer(): void {
