@@ -80,14 +80,13 @@ export function isReadToken(token: number): boolean {
 
 /** How an exchange ends, once the core's event has returned. */
 type Ending =
-  | { readonly kind: 'finish' | 'abort' | 'passThrough' }
+  | { readonly kind: 'abort' | 'passThrough' }
   | { readonly kind: 'error'; readonly code: ErrorCode; readonly metadata: ObjectMetadata | null }
   | { readonly kind: 'originError'; readonly error: OriginError };
 
 /** Names no connection: what is sent there is dropped. */
 const noConnection = 0 as ConnectionId;
 
-const finished: Ending = { kind: 'finish' };
 const aborted: Ending = { kind: 'abort' };
 const passedThrough: Ending = { kind: 'passThrough' };
 
@@ -104,8 +103,11 @@ export class GatewayDriver implements GatewayEffects, PeerEvents, LocalReadEvent
   #headExchange = -1;
   #headOffset = 0;
   #headLength = 0;
-  #endedExchanges: CoreExchange[] = [];
-  #endings: Ending[] = [];
+  /** Exchanges whose answer is fully queued: the first `#finishedCount` of these. */
+  readonly #finished: CoreExchange[] = [];
+  #finishedCount = 0;
+  /** Exchanges that end in any other way, and how. */
+  #endings: { readonly exchange: CoreExchange; readonly ending: Ending }[] = [];
   #isDraining = false;
   /** By connection slot. */
   readonly #wantsChecksums: boolean[] = [];
@@ -166,7 +168,9 @@ export class GatewayDriver implements GatewayEffects, PeerEvents, LocalReadEvent
     this.#isDraining = true;
     while (!this.#isIdle()) {
       this.#localReads.drain();
-      for (const slot of this.#unsentSlots.splice(0)) this.onSlotUnused(slot);
+      if (this.#unsentSlots.length > 0) {
+        for (const slot of this.#unsentSlots.splice(0)) this.onSlotUnused(slot);
+      }
       this.#endExchanges();
     }
     this.#isDraining = false;
@@ -174,7 +178,7 @@ export class GatewayDriver implements GatewayEffects, PeerEvents, LocalReadEvent
 
   #isIdle(): boolean {
     const isTold = this.#localReads.isIdle && this.#unsentSlots.length === 0;
-    return isTold && this.#endings.length === 0;
+    return isTold && this.#finishedCount === 0 && this.#endings.length === 0;
   }
 
   // What nodes answered.
@@ -274,7 +278,8 @@ export class GatewayDriver implements GatewayEffects, PeerEvents, LocalReadEvent
 
   finish(exchange: CoreExchange): void {
     this.#sendHead();
-    this.#end(exchange, finished);
+    this.#finished[this.#finishedCount] = exchange;
+    this.#finishedCount += 1;
   }
 
   abort(exchange: CoreExchange): void {
@@ -340,27 +345,24 @@ export class GatewayDriver implements GatewayEffects, PeerEvents, LocalReadEvent
   }
 
   #end(exchange: CoreExchange, ending: Ending): void {
-    this.#endedExchanges.push(exchange);
-    this.#endings.push(ending);
+    this.#endings.push({ exchange, ending });
   }
 
   #endExchanges(): void {
-    if (this.#endings.length === 0) return;
-    const exchanges = this.#endedExchanges;
-    const endings = this.#endings;
-    this.#endedExchanges = [];
-    this.#endings = [];
-    for (let index = 0; index < endings.length; index += 1) {
-      this.#endExchange(exchanges[index]! as ExchangeId, endings[index]!);
+    const { server } = this.#options;
+    for (let index = 0; index < this.#finishedCount; index += 1) {
+      server.finish(this.#finished[index]! as ExchangeId);
     }
+    this.#finishedCount = 0;
+    if (this.#endings.length === 0) return;
+    const endings = this.#endings;
+    this.#endings = [];
+    for (const { exchange, ending } of endings) this.#endExchange(exchange as ExchangeId, ending);
   }
 
   #endExchange(exchange: ExchangeId, ending: Ending): void {
     const { passThrough, resourceOf, server } = this.#options;
     switch (ending.kind) {
-      case 'finish':
-        server.finish(exchange);
-        break;
       case 'abort':
         server.abort(exchange);
         break;

@@ -10,6 +10,7 @@
  *     begun ──▶ announced ──▶ relayed ──▶ queued
  *       └─ cancelled    └─ unwanted   └──▶ failed
  */
+import { slotOf } from '@s3-accelerator/core/base/slot-pool.ts';
 import type { OriginError, ReadAnswer, ReadFailure } from '@s3-accelerator/core/read.ts';
 import type { Confirmation, NodeAnswers } from '../node/answers.ts';
 
@@ -63,11 +64,12 @@ class LocalRead {
 
 export class LocalReads implements NodeAnswers {
   readonly #events: LocalReadEvents;
-  /** Reads that are answered but not done. */
-  readonly #open = new Map<number, LocalRead>();
+  /** Reads that are answered but not done, by the slot in their id. */
+  readonly #open: (LocalRead | undefined)[] = [];
   readonly #spare: LocalRead[] = [];
-  #waiting: LocalRead[] = [];
-  #telling: LocalRead[] = [];
+  /** The first `#waitingCount` of these have something to tell. The array never shrinks: a hit allocates nothing. */
+  readonly #waiting: LocalRead[] = [];
+  #waitingCount = 0;
   /** The read that the gateway hears about right now. */
   #announced: LocalRead | null = null;
 
@@ -77,16 +79,14 @@ export class LocalReads implements NodeAnswers {
 
   /** Whether `drain` has nothing to tell. */
   get isIdle(): boolean {
-    return this.#waiting.length === 0;
+    return this.#waitingCount === 0;
   }
 
-  /** Tells the gateway what the node answered. Call it outside of any event of the core, until `isIdle`. */
+  /** Tells the gateway what the node answered. Call it outside of any event of the core. */
   drain(): void {
-    const reads = this.#waiting;
-    this.#waiting = this.#telling;
-    this.#telling = reads;
-    for (const local of reads) this.#tell(local);
-    reads.length = 0;
+    // What is told may add more: that is told in the same turn.
+    for (let index = 0; index < this.#waitingCount; index += 1) this.#tell(this.#waiting[index]!);
+    this.#waitingCount = 0;
   }
 
   /** The gateway says whom the body of the answer goes to that it is being told of. */
@@ -107,9 +107,9 @@ export class LocalReads implements NodeAnswers {
 
   /** The gateway wants the answer no more. False when the node has still to be told. */
   cancel(read: number): boolean {
-    const local = this.#open.get(read);
-    if (local === undefined) return false;
-    this.#open.delete(read);
+    const local = this.#find(read);
+    if (local === null) return false;
+    this.#open[slotOf(read)] = undefined;
     local.read = nobody;
     return local.isBroken || local.received === local.answer.bodyLength;
   }
@@ -152,8 +152,8 @@ export class LocalReads implements NodeAnswers {
   }
 
   continueAnswer(read: number, bytes: Uint8Array): void {
-    const local = this.#open.get(read);
-    if (local === undefined) return;
+    const local = this.#find(read);
+    if (local === null) return;
     local.received += bytes.length;
     if (local.exchange === nobody) {
       (local.held ??= []).push(bytes.slice());
@@ -164,8 +164,8 @@ export class LocalReads implements NodeAnswers {
   }
 
   abortAnswer(read: number): void {
-    const local = this.#open.get(read);
-    if (local === undefined) return;
+    const local = this.#find(read);
+    if (local === null) return;
     local.isBroken = true;
     if (local.exchange !== nobody) this.#wait(local, 'failed');
   }
@@ -174,6 +174,11 @@ export class LocalReads implements NodeAnswers {
     const { answer } = this.#begin(read, 'failure', 0);
     answer.failure = failure;
     answer.error = error;
+  }
+
+  #find(read: number): LocalRead | null {
+    const local = this.#open[slotOf(read)];
+    return local?.read === read ? local : null;
   }
 
   #begin(read: number, kind: ReadAnswer['kind'], bodyLength: number): LocalRead {
@@ -189,7 +194,7 @@ export class LocalReads implements NodeAnswers {
     local.received = 0;
     local.queued = 0;
     local.isBroken = false;
-    this.#open.set(read, local);
+    this.#open[slotOf(read)] = local;
     this.#wait(local, 'announce');
     return local;
   }
@@ -214,7 +219,8 @@ export class LocalReads implements NodeAnswers {
 
   #wait(local: LocalRead, step: Step): void {
     local.step = step;
-    this.#waiting.push(local);
+    this.#waiting[this.#waitingCount] = local;
+    this.#waitingCount += 1;
   }
 
   #tell(local: LocalRead): void {
@@ -255,7 +261,7 @@ export class LocalReads implements NodeAnswers {
 
   /** Ends a read's record: whatever it still holds goes back. */
   #retire(local: LocalRead): void {
-    if (local.read !== nobody) this.#open.delete(local.read);
+    if (local.read !== nobody) this.#open[slotOf(local.read)] = undefined;
     if (local.slot >= 0) this.#events.onSlotUnused(local.slot);
     local.slot = nobody;
     local.held = null;
