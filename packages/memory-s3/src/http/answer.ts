@@ -52,8 +52,13 @@ export function errorBody(error: S3Error, request: S3Request | null, requestId: 
   );
 }
 
+// Unique from process to process by its first half, from request to request by its second.
+const processId = randomBytes(4).toString('hex').toUpperCase();
+let lastRequest = 0;
+
 export function newRequestId(): string {
-  return randomBytes(8).toString('hex').toUpperCase();
+  lastRequest = (lastRequest + 1) >>> 0;
+  return processId + lastRequest.toString(16).toUpperCase().padStart(8, '0');
 }
 
 const maxWriteBytes = 1024 * 1024;

@@ -46,15 +46,23 @@ export function createListener(options: ListenerOptions): Server {
     requestTimeout: 0,
   });
   server.on('request', (message, response) => {
-    void new Exchange(options, message, response, false).run();
+    begin(new Exchange(options, message, response, false), response);
   });
   server.on('checkContinue', (message, response) => {
-    void new Exchange(options, message, response, true).run();
+    begin(new Exchange(options, message, response, true), response);
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     refuseConnection(error, socket);
   });
   return server;
+}
+
+// A bug while an answer is on its way can only end the connection, and must be seen.
+function begin(exchange: Exchange, response: ServerResponse): void {
+  exchange.run().catch((error: unknown) => {
+    process.emitWarning(error instanceof Error ? error : String(error));
+    response.destroy();
+  });
 }
 
 // What node:http can't parse has no request: it is answered by hand and the connection ends.
@@ -190,16 +198,15 @@ class Exchange {
     if (this.#expectsContinue && !this.#message.complete) {
       this.#response.setHeader('connection', 'close');
     }
-    let bytesSent = 0;
     if ((fault === 'late-error' || fault === 'late-answer') && Buffer.isBuffer(answer.body)) {
-      bytesSent = await this.#sendLate(answer.body);
-    } else {
-      bytesSent = await send(this.#response, answer, this.#requestId, {
-        bytesPerSecond: faults.rates.bandwidthBytesPerSecond,
-        cutAfter: cutAfter(answer, fault),
-        stall: fault === 'stall',
-      });
+      this.#log(200, await this.#sendLate(answer.body));
+      return;
     }
+    const bytesSent = await send(this.#response, answer, this.#requestId, {
+      bytesPerSecond: faults.rates.bandwidthBytesPerSecond,
+      cutAfter: cutAfter(answer, fault),
+      stall: fault === 'stall',
+    });
     this.#log(answer.status, bytesSent);
   }
 

@@ -129,6 +129,9 @@ function contentAnswer(
   if (request.method === 'HEAD') {
     return emptyAnswer(status, [...headers, ['content-length', String(end - start)]]);
   }
+  if (!content.readable) {
+    throw new S3Error('NotImplemented', 'This bucket discards what is uploaded into it.');
+  }
   return { status, headers, body: { content, start, end } };
 }
 

@@ -106,7 +106,7 @@ class DiscardedContent implements Content {
 
   slices(start: number, end: number): Iterable<Buffer> {
     if (start === end) return [];
-    throw new S3Error('NotImplemented', 'This bucket discards what is uploaded into it.');
+    throw new S3Error('NotImplemented', 'The bytes of this object were discarded.');
   }
 }
 
