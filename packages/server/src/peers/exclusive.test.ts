@@ -128,6 +128,30 @@ describe('exclusive links', () => {
     assert.equal(peers.readsUnderWay, 0);
   });
 
+  test('a body that is read into memory goes to whoever takes it meanwhile', async () => {
+    const { core, node, peers, server } = cluster;
+    const client = await cluster.client();
+    node.answer = (asker) => {
+      server.beginAnswer(asker, mebibyte);
+      server.continueAnswer(asker, bytes.subarray(0, 100_000));
+    };
+    peers.sendRead(1, 1, blocksRequest(0, mebibyte));
+    peers.sendRead(2, 1, blocksRequest(0, mebibyte));
+    await until('both answers', () => core.answers.length === 2);
+    await new Promise((resolve) => setTimeout(resolve, 250));
+    peers.relayBody(1, client.connection);
+    await until('what there is', () => client.length === 100_000);
+    server.continueAnswer(node.reads[0]!.asker, bytes.subarray(100_000));
+    await until('the whole body', () => core.queued.length === 1);
+    await until('all bytes', () => client.length === mebibyte);
+    assert.ok(client.bytes.equals(bytes));
+    peers.relayBody(2, client.connection);
+    server.abortAnswer(node.reads[1]!.asker);
+    await until('the other breaks off', () => core.failed.length === 1);
+    assert.deepEqual(core.failed, [{ read: 2, queuedBytes: 100_000 }]);
+    assert.equal(peers.readsUnderWay, 0);
+  });
+
   test('a client that doesn’t read holds neither the link nor other clients', async () => {
     const { core, peers } = cluster;
     const stalled = await cluster.client();

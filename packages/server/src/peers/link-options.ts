@@ -1,8 +1,7 @@
 /**
  * The named limits and durations of links between processes of one cluster.
  *
- * Defaults hold for a zone: round trips well below a millisecond. Every limit that can be reached is counted in
- * `PeerCounters` or `LinkServerCounters`.
+ * Defaults hold for a zone: round trips well below a millisecond.
  */
 
 export interface LinkOptions {
@@ -24,7 +23,7 @@ export interface PeerOptions extends LinkOptions {
   readonly forwardLinks: number;
   /** Answers up to this many bytes share a link; larger ones get one of their own. */
   readonly smallAnswerBytes: number;
-  /** Reads of one node that may be under way or wait. */
+  /** Reads of this process that may be under way or wait, at all nodes together; further ones are busy. */
   readonly maxReads: number;
   /** Reads or requests that wait for a free exclusive or forward link. */
   readonly maxWaiting: number;

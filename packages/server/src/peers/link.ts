@@ -66,6 +66,8 @@ export class Link implements ConnectionOwner {
   #stage: LinkStage = 'connecting';
   #id: ConnectionId;
   #peer = '';
+  /** What a fault's name ends with: each node's faults are logged apart, those of strangers together. */
+  #faultOf = '';
   #headsOnly = false;
   #receiveLimit = 0;
   #arrivedStart = 0;
@@ -89,12 +91,13 @@ export class Link implements ConnectionOwner {
   ): Link {
     const link = new Link(context, handshake, user);
     link.#peer = `${host}:${port}`;
+    link.#faultOf = ` ${link.#peer}`;
     link.#startHandshakeTimer();
     try {
       link.#id = context.reactor.connect(host, port, link);
     } catch (error) {
       if (!(error instanceof ReactorError)) throw error;
-      context.faults.warn('link-connect', error.message, { peer: link.#peer });
+      context.faults.warn(`link-connect${link.#faultOf}`, error.message, { peer: link.#peer });
       queueMicrotask(() => {
         link.#leave();
       });
@@ -217,7 +220,7 @@ export class Link implements ConnectionOwner {
   breakOff(fault: FrameFault | 'unasked' | 'mismatch'): void {
     if (this.#stage === 'lost') return;
     this.context.faults.error(
-      'link-protocol',
+      `link-protocol${this.#faultOf}`,
       `link to ${this.#peer} ended: it sent a frame that breaks the protocol (${fault})`,
       { peer: this.#peer, type: this.#header.type },
     );
@@ -233,7 +236,7 @@ export class Link implements ConnectionOwner {
       return;
     }
     const why = getSystemErrorName(-errno);
-    this.context.faults.warn('link-connect', `no link to ${this.#peer}: ${why}`, {
+    this.context.faults.warn(`link-connect${this.#faultOf}`, `no link to ${this.#peer}: ${why}`, {
       peer: this.#peer,
     });
     this.#leave();
@@ -337,7 +340,7 @@ export class Link implements ConnectionOwner {
     const { handshakeMs } = this.context.options;
     this.#handshakeTimer = setTimeout(() => {
       this.context.faults.warn(
-        'link-handshake-late',
+        `link-handshake-late${this.#faultOf}`,
         `link to ${this.#peer} ended: no handshake within ${handshakeMs} ms`,
         { peer: this.#peer },
       );
@@ -375,9 +378,13 @@ export class Link implements ConnectionOwner {
   }
 
   #refuse(refusal: Extract<HandshakeOutcome, { kind: 'refused' }>): void {
-    this.context.faults.error(`link-${refusal.reason}`, refusalMessage(this.#peer, refusal), {
-      peer: this.#peer,
-    });
+    this.context.faults.error(
+      `link-${refusal.reason}${this.#faultOf}`,
+      refusalMessage(this.#peer, refusal),
+      {
+        peer: this.#peer,
+      },
+    );
     // Not at once: the refusal that was just sent should arrive.
     this.end();
   }

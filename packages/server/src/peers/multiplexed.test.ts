@@ -275,6 +275,16 @@ describe('a multiplexed link', () => {
   });
 });
 
+test('several multiplexed links share the reads of a node', async () => {
+  const cluster = new Cluster({ peer: { multiplexedLinks: 2 } });
+  const { core, node, peers, server } = cluster;
+  node.answer = (asker) => server.answerFailure(asker, 'changed', null);
+  for (let read = 1; read <= 10; read++) peers.sendRead(read, 1, blocksRequest(0, 4));
+  await until('all answers', () => core.answers.length === 10);
+  assert.equal(server.links, 2);
+  cluster.stop();
+});
+
 describe('limits of multiplexed links', () => {
   test('too many reads in the gateway are busy at once, and a cancelled one is silent', async () => {
     const cluster = new Cluster({ peer: { maxReads: 2 } });

@@ -79,7 +79,7 @@ export class Peer implements ForwardPort {
     for (const link of this.#multiplexed) {
       if (link === null || link.watch()) continue;
       this.#context.faults.warn(
-        'link-silent',
+        `link-silent ${this.host}:${this.port}`,
         `${this.host}:${this.port} stopped answering: its links are closed`,
         { peer: `${this.host}:${this.port}` },
       );
