@@ -1,6 +1,6 @@
 /** What a node counted since it started; plain numbers, read by metrics. */
 export interface NodeCounters {
-  /** Blocks reads by where their bytes came from: the store, a fill in flight, S3 for this read. */
+  /** Reads of a block's bytes, those of lookups too, by where they came from: the store, a fill in flight, S3 for this read. */
   readsFromDisk: number;
   readsFromFill: number;
   readsFromS3: number;

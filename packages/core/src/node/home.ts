@@ -384,6 +384,7 @@ export class Home {
     }
     const { asker, length, lifetimeMs } = reader;
     readers.release(reader);
+    counters.readsFromDisk += 1;
     counters.bytesFromDisk += length;
     store.touch(slot);
     store.pin(slot);
