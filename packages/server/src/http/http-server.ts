@@ -162,9 +162,15 @@ export class HttpServer {
   /**
    * Begins the answer: `writer` stands behind status, Date, request id, length and connection headers. Add lines, end the
    * head, and send it from `writer.offset`, by `sendHead` or together with the body. `length` is the body's, or
-   * `unknownLength` or `noBody` of response-writer.ts. Null when the exchange is over.
+   * `unknownLength` or `noBody` of response-writer.ts. `requestId` is the origin's, of an answer that is relayed. Null when the
+   * exchange is over.
    */
-  beginAnswer(exchange: ExchangeId, status: number, length: number): ResponseWriter | null {
+  beginAnswer(
+    exchange: ExchangeId,
+    status: number,
+    length: number,
+    requestId = '',
+  ): ResponseWriter | null {
     const connection = this.#find(exchange);
     if (connection === null) return null;
     if (connection.answer !== 'none') throw new Error('an exchange is answered once');
@@ -185,6 +191,7 @@ export class HttpServer {
       length,
       connection.keepAlive ? (connection.http10 ? 'keepAlive' : 'none') : 'close',
       connection.http10,
+      requestId,
     );
     return this.writer;
   }

@@ -74,7 +74,8 @@ export class ResponseWriter {
 
   /**
    * Begins the head of the answer to a request (its number). `length` is the body's, or one of the two constants above;
-   * `http10` leaves a body of unknown length unframed.
+   * `http10` leaves a body of unknown length unframed. `requestId` stands in place of the request's own id: an answer that
+   * is relayed keeps the id that its origin knows it by.
    */
   begin(
     status: number,
@@ -82,13 +83,20 @@ export class ResponseWriter {
     length: number,
     connection: ConnectionHeader,
     http10: boolean,
+    requestId = '',
   ): void {
     this.offset = this.#arena.reserve(maxAnswerHeadBytes);
     const template = this.#template(status);
     const { output } = this.#arena;
     output.set(template.bytes, this.offset);
-    this.#ids.write(request, output, this.offset + template.requestIdAt);
-    this.#position = this.offset + template.bytes.length;
+    this.#position = this.offset + template.requestIdAt;
+    if (requestId === '') {
+      this.#ids.write(request, output, this.#position);
+      this.#position = this.offset + template.bytes.length;
+    } else {
+      this.#text(requestId);
+      this.#lineEnd();
+    }
     if (length >= 0) {
       this.lines(contentLength);
       this.#number(length);

@@ -20,6 +20,9 @@ const firstToken = 0x4000_0000;
 /** The last token of all belongs to the gateway's driver. */
 const lastToken = 0x7fff_fffe;
 
+/** Origins' request ids are 16 characters, or some dozens. */
+const maxRequestIdLength = 256;
+
 /** Hands out tokens and finds their owners. */
 export class AnswerTokens {
   readonly #owners = new Map<number, Taken>();
@@ -71,7 +74,8 @@ export class ClientAnswer {
     this.#begun = true;
     this.#hasBody = method !== 'HEAD' && status !== 204 && status !== 304;
     const announced = this.#announced(method, headers, length);
-    const writer = this.#server.beginAnswer(this.#exchange, status, announced);
+    const requestId = headerValue(headers, 'x-amz-request-id').slice(0, maxRequestIdLength);
+    const writer = this.#server.beginAnswer(this.#exchange, status, announced, requestId);
     if (writer === null) return;
     const kept = headersForClient(headers);
     for (let i = 0; i < kept.length; i += 2) writer.header(kept[i]!, kept[i + 1]!);

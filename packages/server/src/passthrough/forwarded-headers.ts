@@ -4,7 +4,6 @@
  * Everything does, byte for byte and in its order, but what belongs to one connection, and the client's own credentials: the
  * request is signed anew.
  */
-import { headerValue } from '../origin/fetch-head.ts';
 
 /** Lower-case names of headers that belong to one connection. */
 const hopByHop = new Set([
@@ -40,15 +39,9 @@ export function headersForOrigin(headers: readonly string[]): string[] {
 /** Written by the server into every head. */
 const writtenByServer = new Set(['content-length', 'date', 'x-amz-request-id']);
 
-/**
- * The origin's headers for the client. Framing, date and request id are the client connection's own; the origin's id, which
- * its support would ask for, goes along under another name.
- */
+/** The origin's headers for the client, but those that the server writes itself: framing, date, request id. */
 export function headersForClient(headers: readonly string[]): string[] {
-  const kept = without(headers, (name) => hopByHop.has(name) || writtenByServer.has(name));
-  const id = headerValue(headers, 'x-amz-request-id');
-  if (id !== '') kept.push('x-accel-origin-request-id', id);
-  return kept;
+  return without(headers, (name) => hopByHop.has(name) || writtenByServer.has(name));
 }
 
 /** Leaves out headers by lower-case name, and those that a Connection header names. */

@@ -105,3 +105,11 @@ test('a trailing checksum is announced anew, one that is not known is refused', 
     'InvalidRequest',
   );
 });
+
+test('a plus in the prefix of a listing reaches the origin as the space it was authorised as', () => {
+  const target = '/data?list-type=2&prefix=a+b%2B&delimiter=+';
+  assert.equal(
+    prepared({ method: 'GET', operation: 'ListObjectsV2', key: '', target }).request.target,
+    '/data?list-type=2&prefix=a%20b%2B&delimiter=+',
+  );
+});

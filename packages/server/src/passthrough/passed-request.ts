@@ -89,14 +89,23 @@ function decodedLength(headers: readonly string[]): number | null {
   return /^\d{1,15}$/.test(text) ? Number(text) : null;
 }
 
-/** The target with the bucket in its path, and without a copy source in its query: the header has it. */
+/**
+ * The target with the bucket in its path, and without a copy source in its query: the header has it. In the prefix of a listing
+ * `+` becomes `%20`, which is how it was read when the grant was checked: an origin that reads it as itself would list other keys.
+ */
 function pathStyleTarget(passed: PassedRequest): string {
   const { path, query } = splitTarget(passed.target);
   const whole = passed.isVirtualHost ? `/${passed.bucket}${path}` : path;
   if (query === null) return whole;
-  if (!passed.parameters.some(isCopySource)) return `${whole}?${query}`;
+  const isPlain = !passed.parameters.some((one) => isCopySource(one) || isPlusPrefix(one));
+  if (isPlain) return `${whole}?${query}`;
   const kept = passed.parameters.filter((parameter) => !isCopySource(parameter));
-  return `${whole}?${kept.map(({ raw }) => raw).join('&')}`;
+  const raw = kept.map((one) => (isPlusPrefix(one) ? one.raw.replaceAll('+', '%20') : one.raw));
+  return `${whole}?${raw.join('&')}`;
+}
+
+function isPlusPrefix({ name, raw }: QueryParameter): boolean {
+  return name === 'prefix' && raw.includes('+');
 }
 
 function isCopySource({ name }: QueryParameter): boolean {
