@@ -170,13 +170,14 @@ function readPresignedClaim(request: S3Request): Claim {
 }
 
 function checkTime(request: S3Request, claim: Claim, signedAtMs: number, nowMs: number): void {
-  const skewed = new S3Error('RequestTimeTooSkewed', undefined, {
-    RequestTime: claim.timestamp,
-    ServerTime: new Date(nowMs).toISOString(),
-    MaxAllowedSkewMilliseconds: String(maxSkewMs),
-  });
   if (!claim.presigned) {
-    if (Math.abs(nowMs - signedAtMs) > maxSkewMs) throw skewed;
+    if (Math.abs(nowMs - signedAtMs) > maxSkewMs) {
+      throw new S3Error('RequestTimeTooSkewed', undefined, {
+        RequestTime: claim.timestamp,
+        ServerTime: new Date(nowMs).toISOString(),
+        MaxAllowedSkewMilliseconds: String(maxSkewMs),
+      });
+    }
     return;
   }
   const expires = Number(parameter(request, 'X-Amz-Expires') ?? 'none');
@@ -280,30 +281,6 @@ export class SignedChunks implements ChunkVerifier {
     if (!equal(expected, this.#claimed)) throw new S3Error('SignatureDoesNotMatch');
     this.#previous = expected;
   }
-}
-
-/** Checks a POST policy's signature. @throws S3Error as `authenticate` does. */
-export function authenticatePolicy(
-  fields: ReadonlyMap<string, string>,
-  policy: string,
-  verification: Verification,
-): string {
-  const [accessKey = '', date = '', region = ''] = splitCredential(
-    fields.get('x-amz-credential') ?? '',
-  );
-  const credential = verification.credential(accessKey);
-  if (credential === null) {
-    throw new S3Error('InvalidAccessKeyId', undefined, { AWSAccessKeyId: accessKey });
-  }
-  if (fields.get('x-amz-security-token') !== credential.sessionToken) {
-    throw new S3Error('InvalidToken');
-  }
-  const key = deriveKey(credential.secretKey, date, region);
-  const expected = hmac(key, policy).toString('hex');
-  if (region !== verification.region || !equal(expected, fields.get('x-amz-signature') ?? '')) {
-    throw new S3Error('SignatureDoesNotMatch');
-  }
-  return accessKey;
 }
 
 // Access keys may hold slashes; the scope's four parts are always the last.

@@ -1,7 +1,7 @@
 // Multipart uploads: created → parts, in any order and again → completed or aborted.
 import { createHash } from 'node:crypto';
 import { resolveRange } from '../byte-range.ts';
-import { textFromBytes } from '../byte-string.ts';
+import { percentEncode, textFromBytes } from '../byte-string.ts';
 import type { Answer } from '../http/answer.ts';
 import { emptyAnswer, xmlAnswer } from '../http/answer.ts';
 import { parameter } from '../http/request.ts';
@@ -177,7 +177,8 @@ export async function completeMultipartUpload(context: Context): Promise<Answer>
   checkWrite(headers, bucket, context.key);
   bucket.put(object);
   bucket.endUpload(upload.id);
-  const location = `/${bucket.name}/${textFromBytes(context.key)}`;
+  const host = headers.get('host') ?? '';
+  const location = `http://${host}/${bucket.name}/${percentEncode(context.key, true)}`;
   return xmlAnswer(
     xmlDocument(
       'CompleteMultipartUploadResult',
