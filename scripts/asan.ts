@@ -30,7 +30,12 @@ function runtime(name: string): string | null {
 function build(): void {
   mkdirSync(output, { recursive: true });
   const headers = join(root, 'node_modules', `node-linux-${process.arch}`, 'include/node');
-  const defines = ['NAPI_VERSION=9', 'OPENSSL_SUPPRESS_DEPRECATED', 'NODE_GYP_MODULE_NAME=native'];
+  const defines = [
+    'NAPI_VERSION=9',
+    'OPENSSL_SUPPRESS_DEPRECATED',
+    'NODE_GYP_MODULE_NAME=native',
+    '_GLIBCXX_ASSERTIONS',
+  ];
   const args = [
     ...['-std=c++17', '-O1', '-g', '-fPIC', '-shared', '-pthread', '-Wall', '-Wextra', '-Werror'],
     ...[

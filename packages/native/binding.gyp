@@ -22,7 +22,7 @@
         "src/transmit.cc",
         "src/write-queue.cc"
       ],
-      "defines": ["NAPI_VERSION=9", "OPENSSL_SUPPRESS_DEPRECATED", "_GNU_SOURCE"],
+      "defines": ["NAPI_VERSION=9", "OPENSSL_SUPPRESS_DEPRECATED", "_GNU_SOURCE", "_GLIBCXX_ASSERTIONS"],
       "cflags": ["-Wall", "-Wextra", "-Werror", "-O2", "-g", "-fvisibility=hidden"],
       "cflags!": ["-O3"],
       "cflags_cc": ["-std=c++17"],
