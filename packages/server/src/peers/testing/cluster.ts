@@ -119,14 +119,18 @@ export class TestClient {
   readonly socket: Socket;
   readonly #chunks: Buffer[] = [];
   length = 0;
+  /** What becomes of bytes that arrive; they are kept for `bytes` unless this is replaced. */
+  onChunk = (chunk: Buffer): void => {
+    this.#chunks.push(chunk);
+  };
 
   constructor(connection: ConnectionId, socket: Socket) {
     this.connection = connection;
     this.socket = socket;
     socket.on('error', () => undefined);
     socket.on('data', (chunk) => {
-      this.#chunks.push(chunk);
       this.length += chunk.length;
+      this.onChunk(chunk);
     });
   }
 
