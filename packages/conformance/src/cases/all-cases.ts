@@ -1,4 +1,4 @@
-// Every case, in the order in which they run.
+// Every case, in groups, in the order in which they run.
 import type { Case } from '../case.ts';
 import { conditionCases } from './conditions.ts';
 import { copyCases } from './copies.ts';
@@ -14,20 +14,24 @@ import { uploadCases } from './uploads.ts';
 import { virtualHostCases } from './virtual-hosts.ts';
 import { writeCases } from './writes.ts';
 
-export function allCases(withVirtualHosts: boolean): readonly Case[] {
-  return [
-    ...keyCases,
-    ...rangeCases,
-    ...conditionCases,
-    ...headerCases,
-    ...writeCases,
-    ...copyCases,
-    ...multipartCases,
-    ...uploadCases,
-    ...presignedCases,
-    ...(withVirtualHosts ? virtualHostCases : []),
-    ...listingCases,
-    ...errorCases,
-    ...largeObjectCases,
-  ];
+/** Cases about one part of S3, which a server may lack as a whole. */
+export interface CaseGroup {
+  readonly name: string;
+  readonly cases: readonly Case[];
 }
+
+export const allGroups: readonly CaseGroup[] = [
+  { name: 'keys', cases: keyCases },
+  { name: 'ranges', cases: rangeCases },
+  { name: 'conditions', cases: conditionCases },
+  { name: 'headers', cases: headerCases },
+  { name: 'writes', cases: writeCases },
+  { name: 'copies', cases: copyCases },
+  { name: 'multipart', cases: multipartCases },
+  { name: 'uploads', cases: uploadCases },
+  { name: 'presigned', cases: presignedCases },
+  { name: 'virtual hosts', cases: virtualHostCases },
+  { name: 'listing', cases: listingCases },
+  { name: 'errors', cases: errorCases },
+  { name: 'large objects', cases: largeObjectCases },
+];
