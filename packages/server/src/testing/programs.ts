@@ -81,6 +81,8 @@ export interface Cluster {
   /** Where clients go. */
   readonly endpoint: string;
   readonly gatewayPort: number;
+  /** The node's data directory. */
+  readonly dataDir: string;
   readonly gateway: Running;
   /** The same process as the gateway when there is one process. */
   readonly node: Running;
@@ -93,8 +95,12 @@ export interface Cluster {
 export interface ClusterOptions {
   readonly originPort: number;
   readonly processes: 1 | 2;
-  /** TOML appended to the node's [cache] table: `capacity_bytes`, policies. */
+  /** `cache.capacity_bytes`; 256 MiB if absent. */
+  readonly capacity?: string;
+  /** TOML appended to the node's [cache] table, such as policies. */
   readonly cache?: string;
+  /** TOML below `[node]`. */
+  readonly node?: string;
   /** TOML below `[gateway]`. */
   readonly gateway?: string;
   /** `[[clients]]` tables in place of the one that may do everything. */
@@ -134,9 +140,10 @@ ${options.origin ?? ''}
 [node]
 id = 0
 data_dir = "${directory}/data"
+${options.node ?? ''}
 
 [cache]
-capacity_bytes = "256MiB"
+capacity_bytes = "${options.capacity ?? '256MiB'}"
 ${options.cache ?? ''}
 `;
   const gateway = `
@@ -170,6 +177,7 @@ ${options.clients ?? everything}
   return {
     endpoint: `http://127.0.0.1:${gatewayPort}`,
     gatewayPort,
+    dataDir: join(directory, 'data'),
     gateway: running.at(-1)!,
     node: running[0]!,
     metrics,
