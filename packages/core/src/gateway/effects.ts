@@ -20,7 +20,10 @@ export type ReadId = number;
 export interface GatewayEffects {
   /** Sends a read to a member of the ring (by node id). Answered by `onAnswer`, always, unless cancelled. */
   sendRead(read: ReadId, nodeId: number, request: ReadRequest): void;
-  /** Nobody waits for this read any more. No event follows for it. */
+  /**
+   * Nobody waits for this read any more. No event follows for it. Also called for an answer whose body isn't wanted, in place
+   * of `relayBody`: during the very `onAnswer` that announced it.
+   */
   cancelRead(read: ReadId): void;
 
   /**
@@ -36,7 +39,8 @@ export interface GatewayEffects {
   ): void;
   /**
    * Moves the body bytes of an answer that `onAnswer` announced to the client, behind what is queued. `onBodyQueued` follows
-   * once the whole body is queued on the client's connection, or `onBodyFailed` when it broke off.
+   * once the whole body is queued on the client's connection, or `onBodyFailed` when it broke off. Called during the
+   * `onAnswer` that announced the body.
    */
   relayBody(exchange: ExchangeId, read: ReadId): void;
   /** Asks for one `onTaken` once the client's kernel has taken everything queued so far. */

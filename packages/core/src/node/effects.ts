@@ -89,7 +89,10 @@ export interface NodeEffects {
   /** Answers that there are no bytes, and why. */
   answerFailure(asker: Asker, failure: ReadFailure, error: OriginError | null): void;
 
-  /** Sends a request to the origin. `onFetchHead` follows, or `onFetchFailed`; after the head `onFetchEnd`. */
+  /**
+   * Sends a request to the origin. `onFetchHead` follows, or `onFetchFailed`; after the head `onFetchEnd`. The core is done with
+   * a fetch at a head without a body (HEAD, 304, errors, nothing wanted): what the driver says of it later is ignored.
+   */
   startFetch(fetch: FetchId, request: FetchRequest): void;
   /**
    * Where the fetch's next bytes go: at most `length` bytes at `memory`. The driver calls `onFetchBytes` as they come. Without

@@ -101,7 +101,7 @@ export class Fills {
   /** Lets a reader have its bytes from a segment that `find` gave. */
   join(now: number, segment: Segment, reader: Reader): void {
     const isSecond = reader.first < segment.askedTo;
-    if (reader.kind === 'blocks') this.#count(reader, isSecond);
+    this.#count(reader, isSecond);
     this.#segments.attach(segment, reader);
     if (isSecond) this.#segments.readAgain(now, segment, reader.partLast);
     this.#segments.serve(now, segment);

@@ -138,7 +138,10 @@ function answerVersion(version: Version, request: FetchRequest, fault: Fault | n
     first = request.first;
     last = Math.min(request.last, size - 1);
   }
-  if (fault?.kind === 'wrongRange') first += 1;
+  if (fault?.kind === 'wrongRange' && first > 0) {
+    first -= 1;
+    last -= 1;
+  }
   head.status = hasRange ? 206 : 200;
   head.first = first;
   head.length = Math.max(0, last - first + 1);

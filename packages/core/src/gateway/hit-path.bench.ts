@@ -1,0 +1,282 @@
+/**
+ * Times a hit through both machines, without a driver: request, piece asked for, found in the store, answered, relayed,
+ * finished, slot free again. Also prints what a hit allocates, which should be next to nothing. `node hit-path.bench.ts
+ * [HITS]`.
+ *
+ * Each hit is of a random block of many objects, so the store's index and the metadata are cold as in real life; `hot` is the
+ * same over one object. The result hash follows from the slots that were sent: equal code, equal hash.
+ */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { mix32 } from '../base/hash.ts';
+import { Prng } from '../base/prng.ts';
+import { Layout } from '../layout.ts';
+import type { NodeEffects, SlotId } from '../node/effects.ts';
+import { defaultNodeLimits } from '../node/limits.ts';
+import { Node } from '../node/node.ts';
+import type { ReadAnswer, ReadRequest } from '../read.ts';
+import { Ring } from '../ring.ts';
+import { noPreconditions } from '../s3/preconditions.ts';
+import { Store } from '../store/store.ts';
+import { objectHash, TestIdentity } from '../testing/identity.ts';
+import { newClientRequest, type ClientRequest } from './client-request.ts';
+import type { GatewayEffects, ReadId } from './effects.ts';
+import { Gateway } from './gateway.ts';
+import { defaultGatewayLimits } from './limits.ts';
+
+const blockBytes = 4096;
+const blocksEach = 16;
+const rangeBytes = 100;
+
+export interface HitFigures {
+  /** Nanoseconds of CPU a hit, over all objects and over one. */
+  readonly random: number;
+  readonly hot: number;
+  /** Bytes that a hit allocates. */
+  readonly allocated: number;
+  readonly resultHash: number;
+}
+
+/** Effects that remember what the next event needs, and nothing else. */
+class Wire implements GatewayEffects, NodeEffects {
+  read: ReadId = -1;
+  request: ReadRequest | null = null;
+  slot: SlotId = -1;
+  length = 0;
+  finished = 0;
+  relayed = 0;
+
+  sendRead(read: ReadId, _nodeId: number, request: ReadRequest): void {
+    this.read = read;
+    this.request = request;
+  }
+  relayBody(): void {
+    this.relayed += 1;
+  }
+  finish(): void {
+    this.finished += 1;
+  }
+  answerFromSlot(_asker: number, slot: SlotId, _offset: number, length: number): void {
+    this.slot = slot;
+    this.length = length;
+  }
+  answerHead(): void {
+    this.length = 0;
+  }
+  cancelRead(): void {
+    unexpected();
+  }
+  awaitTaken(): void {
+    unexpected();
+  }
+  abort(): void {
+    unexpected();
+  }
+  answerError(): void {
+    unexpected();
+  }
+  answerOriginError(): void {
+    unexpected();
+  }
+  passThrough(): void {
+    unexpected();
+  }
+  answerMetadata(): void {
+    unexpected();
+  }
+  answerMetadataFromSlot(): void {
+    unexpected();
+  }
+  answerMetadataFromMemory(): void {
+    unexpected();
+  }
+  beginAnswer(): void {
+    unexpected();
+  }
+  continueFromMemory(): void {
+    unexpected();
+  }
+  abortAnswer(): void {
+    unexpected();
+  }
+  answerFailure(): void {
+    unexpected();
+  }
+  startFetch(): void {
+    unexpected();
+  }
+  receiveInto(): void {
+    unexpected();
+  }
+  receiveDirect(): void {
+    unexpected();
+  }
+  cancelFetch(): void {
+    unexpected();
+  }
+  writeSlot(): void {
+    unexpected();
+  }
+}
+
+function unexpected(): never {
+  throw new Error('a hit takes no other way');
+}
+
+class HitPath {
+  readonly #wire = new Wire();
+  readonly #gateway: Gateway;
+  readonly #node: Node;
+  readonly #store: Store;
+  readonly #requests: ClientRequest[] = [];
+  readonly #answer: ReadAnswer = {
+    kind: 'bytes',
+    metadata: null,
+    ageMs: 0,
+    lifetimeMs: 0,
+    bodyFirst: 0,
+    bodyLength: 0,
+    failure: 'peer',
+    error: null,
+  };
+  #exchange = 0;
+  resultHash = 0;
+
+  constructor(objects: number) {
+    const sizes = {
+      blockBytes,
+      chunkBytes: 4 * blockBytes,
+      tailBytes: 4 * blockBytes,
+      wholeBytes: 8 * blockBytes,
+    };
+    const layout = new Layout(sizes);
+    const seed = { hi: 1, lo: 2 };
+    const ring = new Ring(
+      1,
+      [0, 1, 2].map((nodeId) => ({ nodeId, weight: 1, address: '' })),
+    );
+    const capacityBytes = Math.max(objects, 16) * blocksEach * blockBytes * 2;
+    this.#store = new Store({ capacityBytes, blockBytes, seed });
+    this.#gateway = new Gateway({
+      effects: this.#wire,
+      layout,
+      ring,
+      limits: { ...defaultGatewayLimits, metadataEntries: objects },
+      seed: 3,
+    });
+    this.#node = new Node({
+      effects: this.#wire,
+      digest: new TestIdentity(),
+      store: this.#store,
+      layout,
+      ring,
+      nodeId: 0,
+      policyOf: () => ({ immutable: true, ttlMs: 0, admitOnFirstRead: false }),
+      limits: defaultNodeLimits,
+      seed,
+    });
+    for (let i = 0; i < objects; i++) this.#requests.push(this.#addObject(`object-${i}`));
+  }
+
+  /** A ranged read of one block of one object, all the way. */
+  hit(now: number, object: number, block: number): void {
+    const wire = this.#wire;
+    const request = this.#requests[object]!;
+    request.range.first = block * blockBytes + 7;
+    request.range.last = request.range.first + rangeBytes - 1;
+    this.#exchange = (this.#exchange + 1) & 0xfffff;
+    this.#gateway.onRequest(now, this.#exchange, request);
+    this.#node.onRead(now, this.#exchange, wire.request!);
+    this.#answer.bodyFirst = wire.request!.first;
+    this.#answer.bodyLength = wire.length;
+    this.#gateway.onAnswer(now, wire.read, this.#answer);
+    this.#gateway.onBodyQueued(now, this.#exchange, wire.read);
+    this.#node.onSlotSent(now, wire.slot);
+    this.resultHash = mix32(this.resultHash ^ wire.slot);
+  }
+
+  get finished(): number {
+    return this.#wire.finished;
+  }
+
+  /** Puts all blocks of an object into the store, and its metadata into the gateway. */
+  #addObject(key: string): ClientRequest {
+    const request = newClientRequest();
+    request.bucket = 'b';
+    request.key = key;
+    request.conditions = noPreconditions;
+    Object.assign(request.hash, objectHash('b', key));
+    const version = objectHash('version', key);
+    for (let block = 0; block < blocksEach; block++) {
+      const slot = this.#store.reserve(
+        version,
+        block,
+        request.hash.h0,
+        request.hash.h1,
+        blockBytes,
+      );
+      this.#store.publish(slot);
+    }
+    request.head = true;
+    this.#gateway.onRequest(0, 0, request);
+    this.#gateway.onAnswer(0, this.#wire.read, {
+      ...this.#answer,
+      kind: 'metadata',
+      lifetimeMs: Infinity,
+      metadata: {
+        etag: `"${key}"`,
+        size: blocksEach * blockBytes,
+        lastModified: 1,
+        headerLines: new Uint8Array(100),
+        version,
+      },
+    });
+    request.head = false;
+    request.range.kind = 'bounded';
+    return request;
+  }
+}
+
+/** Runs `hits` hits over `objects` objects, and as many over one. */
+export function measureHits(hits: number, objects: number): HitFigures {
+  const path = new HitPath(objects);
+  const order = new Int32Array(hits);
+  const prng = new Prng(3, 4);
+  for (let i = 0; i < hits; i++) order[i] = prng.below(objects * blocksEach);
+  const run = (mask: number): number => {
+    let now = 1;
+    const start = process.cpuUsage();
+    for (let i = 0; i < hits; i++) {
+      const at = order[i]! & mask;
+      // A driver reads the clock once a batch; a time of its own for each hit would be a number on the heap.
+      if (i % 64 === 0) now += 0.3;
+      path.hit(now, Math.floor(at / blocksEach), at % blocksEach);
+    }
+    const { user, system } = process.cpuUsage(start);
+    return ((user + system) * 1000) / hits;
+  };
+  run(-1);
+  const random = run(-1);
+  const hot = run(blocksEach - 1);
+  const allocated = allocatedBy(() => run(-1)) / hits;
+  if (path.finished < 4 * hits) throw new Error('every hit ends');
+  return { random, hot, allocated, resultHash: path.resultHash >>> 0 };
+}
+
+/** Bytes by which the heap grew; right as long as no collection comes in between. */
+function allocatedBy(work: () => void): number {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  collect();
+  const before = process.memoryUsage().heapUsed;
+  work();
+  return process.memoryUsage().heapUsed - before;
+}
+
+if (import.meta.main) {
+  const hits = Number(process.argv[2] ?? 300_000);
+  const { random, hot, allocated, resultHash } = measureHits(hits, 20_000);
+  console.log(`${hits} hits: ${Math.round(random)} ns random, ${Math.round(hot)} ns hot`);
+  console.log(`${allocated.toFixed(2)} bytes allocated a hit`);
+  console.log(`result hash ${resultHash}`);
+}
