@@ -100,7 +100,7 @@ export class MemoryS3 {
     return etag;
   }
 
-  /** Writes an object of `size` computed bytes; see `syntheticRange`. @returns the ETag, without quotes. */
+  /** Writes an object of `size` computed bytes, as SyntheticContent makes them. @returns the bare ETag */
   putSynthetic(bucket: string, key: string, size: number, seed = 0): string {
     const target = this.#store.bucket(bucket);
     const bytes = syntheticBytes(target, bytesFromText(key), size, seed);

@@ -62,7 +62,7 @@ test('synthetic bytes are the same however they are cut, and differ from place t
   ] as const) {
     assert.ok(read(content, start, end).equals(whole.subarray(start, end)));
   }
-  const blocks = [0, 1, 2, 3, 4, 5].map((n) => whole.subarray(n * mebi + 8, n * mebi + 40));
+  const blocks = [0, 1, 2, 3, 4, 5].map((n) => whole.subarray(n * mebi + 16, n * mebi + 48));
   const distinct = new Set(blocks.map((block) => block.toString('hex')));
   assert.equal(distinct.size, blocks.length);
 });

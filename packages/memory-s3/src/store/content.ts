@@ -170,20 +170,23 @@ export class ContentRange implements Content {
 const patternBytes = 1048573;
 const lineBytes = 512;
 const sliceBytes = 1024 * 1024;
+let sharedPattern: Buffer | null = null;
 
 /**
- * Bytes computed from (name, offset): a huge object that takes no memory. A pattern of a prime length
- * repeats, and every 512-byte line starts with its own offset (eight bytes, little-endian), so a byte
- * served from the wrong place or object shows.
+ * Bytes computed from (name, offset): a huge object that takes no memory. One pattern of a prime length
+ * repeats, begun where the name's hash says, and every 512-byte line starts with its own offset and the
+ * name's hash (eight bytes each, offset little-endian): a byte from the wrong place or object shows.
  */
 export class SyntheticContent implements Content {
   readonly size: number;
   readonly readable = true;
-  readonly #pattern: Buffer;
+  readonly #nameHash: Buffer;
+  readonly #phase: number;
 
   constructor(name: string, size: number) {
     this.size = size;
-    this.#pattern = patternOf(name);
+    this.#nameHash = createHash('md5').update(name).digest().subarray(0, 8);
+    this.#phase = this.#nameHash.readUInt32LE() % patternBytes;
   }
 
   *slices(start: number, end: number): Iterable<Buffer> {
@@ -193,23 +196,28 @@ export class SyntheticContent implements Content {
   }
 
   #fill(start: number, end: number): Buffer {
-    // Whole lines are made, then cut: no line's offset is ever written half.
+    // Whole lines are made, then cut: no line's head is ever written half.
     const first = start - (start % lineBytes);
     const bytes = Buffer.allocUnsafeSlow(Math.ceil((end - first) / lineBytes) * lineBytes);
+    sharedPattern ??= makePattern();
     for (let done = 0; done < bytes.length;) {
-      const from = (first + done) % patternBytes;
-      done += this.#pattern.copy(bytes, done, from);
+      const from = (first + done + this.#phase) % patternBytes;
+      done += sharedPattern.copy(bytes, done, from);
     }
+    const low = this.#nameHash.readUInt32LE();
+    const high = this.#nameHash.readUInt32LE(4);
     for (let line = 0; line < bytes.length; line += lineBytes) {
       bytes.writeUInt32LE((first + line) % 4294967296, line);
       bytes.writeUInt32LE(Math.floor((first + line) / 4294967296), line + 4);
+      bytes.writeUInt32LE(low, line + 8);
+      bytes.writeUInt32LE(high, line + 12);
     }
     return bytes.subarray(start - first, end - first);
   }
 }
 
-function patternOf(name: string): Buffer {
-  const random = seededRandom(createHash('md5').update(name).digest().readUInt32LE());
+function makePattern(): Buffer {
+  const random = seededRandom(1);
   const pattern = Buffer.allocUnsafeSlow(patternBytes);
   for (let at = 0; at < patternBytes; at++) pattern[at] = random() * 256;
   return pattern;
