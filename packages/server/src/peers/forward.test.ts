@@ -201,12 +201,12 @@ describe('passing requests through a node', () => {
     const refused = new TestSink();
     port.forward(request(null), refused);
     assert.equal(refused.failure, null, 'never during the call');
-    await until('the refusal', () => refused.failure !== null);
-    assert.equal(refused.failure!.code, 'SlowDown');
     first.abort();
     const taken = new TestSink();
     port.forward(request(null, 'last'), taken);
-    await until('a request', () => origin.exchanges.length === 1);
+    await until('the refusal', () => refused.failure !== null);
+    assert.equal(refused.failure!.code, 'SlowDown');
+    await until('the second request', () => origin.exchanges.length === 1);
     assert.equal(taken.failure, null);
     tight.stop();
   });
