@@ -13,7 +13,7 @@ export interface Answer {
   readonly body: Buffer;
   /** The connection ended before the promised body did. */
   readonly isCut: boolean;
-  header(this: void, name: string): string;
+  readonly header: (name: string) => string;
 }
 
 export interface AnswerOptions {
