@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { ReadAnswer } from '../read.ts';
+import { Ring } from '../ring.ts';
 import { noPreconditions, type Preconditions } from '../s3/preconditions.ts';
 import type { RangeRequest } from '../s3/byte-range.ts';
 import { objectHash } from '../testing/identity.ts';
 import { judge } from '../testing/judge.ts';
 import { blockBytes, chunkBytes, Rig, smallAnswerBytes } from '../testing/rig.ts';
 import type { TestClient } from '../testing/test-client.ts';
+import { newAnswer, type Transfer } from '../testing/transfer.ts';
 
 const bounded = (first: number, last: number): RangeRequest => ({ kind: 'bounded', first, last });
 const from = (first: number): RangeRequest => ({ kind: 'from', first, last: 0 });
@@ -434,6 +437,121 @@ describe('nodes that fail', () => {
     assert.equal(client.end, 'finished');
     assertRight(rig, client);
     assert.equal(rig.gateway.counters.timeouts, 1);
+    rig.assertNothingLeft();
+  });
+});
+
+describe('answers that make no sense', () => {
+  type Change = (answer: ReadAnswer, transfer: Transfer) => boolean;
+
+  /** Lets the first answer be changed for which `change` says that it did. */
+  function garble(rig: Rig, change: Change): void {
+    const deliver = rig.deliverAnswer.bind(rig);
+    let isDone = false;
+    rig.deliverAnswer = (transfer, answer) => {
+      if (!isDone) isDone = change(answer, transfer);
+      deliver(transfer, answer);
+    };
+  }
+  const cases: [string, Change][] = [
+    [
+      'bytes of another length',
+      (answer) => {
+        if (answer.kind !== 'bytes') return false;
+        answer.bodyLength -= 1;
+        return true;
+      },
+    ],
+    [
+      'metadata for a piece',
+      (answer, transfer) => {
+        if (transfer.request.kind === 'lookup') return false;
+        answer.kind = 'metadata';
+        return true;
+      },
+    ],
+    [
+      'bytes for a lookup',
+      (answer, transfer) => {
+        if (transfer.request.kind !== 'lookup') return false;
+        answer.kind = 'bytes';
+        return true;
+      },
+    ],
+    [
+      'metadata with bytes of another place',
+      (answer, transfer) => {
+        if (transfer.request.kind !== 'lookup') return false;
+        answer.bodyFirst += 1;
+        return true;
+      },
+    ],
+  ];
+  for (const [name, change] of cases) {
+    test(`${name}: not relayed, and asked for anew`, () => {
+      const rig = new Rig();
+      rig.s3.put(0, 'b', 'k', 3 * blockBytes);
+      garble(rig, change);
+      const client = rig.get('k');
+      assert.equal(client.end, 'finished');
+      assertRight(rig, client);
+      assert.equal(rig.gateway.counters.badAnswers, 1);
+      rig.assertNothingLeft();
+    });
+  }
+
+  test('a body that comes along with an answer to HEAD is dropped', () => {
+    const rig = new Rig();
+    rig.s3.put(0, 'b', 'k', 1000);
+    const send = rig.sendRead.bind(rig);
+    rig.sendRead = (read, nodeId, request) => {
+      request.bodyLimit = smallAnswerBytes;
+      send(read, nodeId, request);
+    };
+    const client = rig.get('k', { head: true });
+    assert.equal(client.end, 'finished');
+    assert.equal(client.received, 0);
+    rig.assertNothingLeft();
+  });
+
+  test('one that comes too late finds nobody', () => {
+    const rig = new Rig({ gatewayLimits: { readTimeoutMs: 100 } });
+    rig.s3.put(0, 'b', 'k', 1000);
+    const client = rig.ask('k');
+    const [read] = rig.transfers.keys();
+    rig.settle();
+    assertRight(rig, client);
+    rig.gateway.onAnswer(rig.queue.now, read!, newAnswer());
+    rig.gateway.onBodyQueued(rig.queue.now, client.exchange, read!);
+    rig.gateway.onBodyFailed(rig.queue.now, client.exchange, read!, 0);
+    rig.gateway.onTaken(rig.queue.now, client.exchange);
+    rig.gateway.onClientGone(rig.queue.now, client.exchange);
+    rig.assertNothingLeft();
+  });
+});
+
+describe('the ring', () => {
+  test('an empty one serves nobody', () => {
+    const rig = new Rig();
+    rig.s3.put(0, 'b', 'k', 1000);
+    rig.get('k');
+    rig.gateway.onRing(rig.queue.now, new Ring(2, []));
+    assert.equal(rig.get('k').code, 'ServiceUnavailable');
+    assert.equal(rig.get('other').code, 'ServiceUnavailable');
+    rig.assertNothingLeft();
+  });
+
+  test('a newer one is followed, with the same bytes', () => {
+    const rig = new Rig();
+    rig.s3.put(0, 'b', 'k', 6 * chunkBytes);
+    const before = rig.get('k');
+    const ring = new Ring(2, rig.ring.members.slice(0, 1));
+    rig.gateway.onRing(rig.queue.now, ring);
+    for (const { node } of rig.nodes) node.onRing(rig.queue.now, ring);
+    const after = rig.get('k');
+    assertRight(rig, before);
+    assertRight(rig, after);
+    assert.equal(after.end, 'finished');
     rig.assertNothingLeft();
   });
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { ReadRequest } from '../read.ts';
 import type { RangeRequest } from '../s3/byte-range.ts';
 import { objectHash } from '../testing/identity.ts';
 import { judge } from '../testing/judge.ts';
@@ -453,20 +454,107 @@ describe('the home', () => {
     assert.notDeepEqual(after.metadata!.version, before.version);
     rig.assertNothingLeft();
   });
+});
 
-  test('a request whose hash is not its key’s is refused before S3 is asked', () => {
-    const rig = new Rig({ nodes: 1 });
-    rig.s3.put(0, 'b', 'k', 10);
+describe('requests that contradict themselves', () => {
+  /** Changes every read of a kind on its way to the node. */
+  function garble(
+    rig: Rig,
+    kind: ReadRequest['kind'],
+    change: (request: ReadRequest) => void,
+  ): void {
     const send = rig.sendRead.bind(rig);
     rig.sendRead = (read, nodeId, request) => {
-      request.key = 'other';
+      if (request.kind === kind) change(request);
       send(read, nodeId, request);
     };
+  }
+
+  test('a hash that isn’t the key’s is refused before S3 is asked', () => {
+    const rig = new Rig({ nodes: 1 });
+    rig.s3.put(0, 'b', 'k', 10);
+    garble(rig, 'lookup', (request) => (request.key = 'other'));
     assert.equal(rig.get('k').code, 'ServiceUnavailable');
     assert.equal(rig.s3.requests.length, 0);
     assert.equal(rig.count('badRequests'), 1);
     rig.assertNothingLeft();
   });
+
+  const changes: [string, (request: ReadRequest) => void][] = [
+    ['a hash that isn’t the key’s', (request) => (request.hash.h0 ^= 1)],
+    ['bytes behind the object', (request) => (request.size = request.last)],
+    ['bytes of two blocks', (request) => (request.last += blockBytes)],
+    ['a range that runs backwards', (request) => (request.last = request.first - 1)],
+    ['a part that ends before its bytes', (request) => (request.partLast = request.first)],
+    ['bytes before the object', (request) => (request.first = -1)],
+  ];
+  for (const [name, change] of changes) {
+    test(`${name}: no block is fetched for it`, () => {
+      const rig = new Rig({ nodes: 1 });
+      rig.s3.put(0, 'b', 'k', 3 * blockBytes);
+      rig.get('k', { head: true });
+      garble(rig, 'blocks', change);
+      assert.equal(rig.get('k').code, 'ServiceUnavailable');
+      assert.equal(rig.s3.requests.length, 1);
+      assert.equal(rig.count('badRequests'), 1);
+      rig.assertNothingLeft();
+    });
+  }
+
+  test('a version that isn’t of this origin counts as changed', () => {
+    const rig = new Rig({ nodes: 1, gatewayLimits: { maxRestarts: 1 } });
+    rig.s3.put(0, 'b', 'k', 3 * blockBytes);
+    rig.get('k', { head: true });
+    garble(rig, 'blocks', (request) => (request.version.h0 ^= 1));
+    // The restart brings its first bytes along with the metadata, so the answer has begun by the time of the next piece.
+    const client = rig.get('k');
+    assert.equal(client.end, 'aborted');
+    assert.equal(rig.gateway.counters.restarts, 1);
+    rig.assertNothingLeft();
+  });
+});
+
+test('events of fetches that are over find nothing', () => {
+  const rig = new Rig({ nodes: 1 });
+  rig.s3.put(0, 'b', 'k', 100);
+  const [node] = rig.nodes;
+  const client = rig.ask('k');
+  while (node!.openFetches.size === 0) rig.step();
+  const [id] = node!.openFetches.keys();
+  rig.settle();
+  assertRight(rig, client);
+  const { now } = rig.queue;
+  const { head } = rig.s3.answer(now, rig.s3.requests[0]!);
+  node!.node.onFetchHead(now, id!, head!);
+  node!.node.onFetchBytes(now, id!, 10);
+  node!.node.onFetchEnd(now, id!, 'complete');
+  node!.node.onFetchFailed(now, id!, null);
+  node!.node.onReadCancelled(now, 1);
+  rig.assertNothingLeft();
+});
+
+test('a reader that starts over finds what was stored meanwhile', () => {
+  const rig = new Rig({ nodes: 1 });
+  rig.s3.put(0, 'b', 'k', 2 * blockBytes);
+  rig.get('k', { head: true });
+  const [node] = rig.nodes;
+  const start = node!.startFetch.bind(node);
+  node!.startFetch = (id, request) => {
+    const copy = { ...request };
+    if (request.last === 99) rig.queue.in(50, () => start(id, copy));
+    else start(id, request);
+  };
+  rig.s3.faultOf = ({ last }) =>
+    last === 99 ? { kind: 'status', status: 500, code: 'InternalError' } : null;
+  const early = rig.ask('k', { range: bounded(0, 99) });
+  while (rig.count('fills') === 0) rig.step();
+  const late = rig.ask('k', { range: bounded(0, 50) });
+  const other = rig.ask('k', { range: bounded(200, 299) });
+  rig.settle();
+  assert.equal(early.originError?.code, 'InternalError');
+  assertRight(rig, late, other);
+  assert.equal(rig.count('readsFromDisk'), 1);
+  rig.assertNothingLeft();
 });
 
 test('the node refuses to be called from within an effect', () => {

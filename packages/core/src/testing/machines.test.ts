@@ -1,6 +1,6 @@
 /**
  * Random schedules over one gateway and three nodes: reads of every kind, writes through the gateway and behind its back,
- * clients that leave or stall, S3 that fails or cuts bodies short, disks that fail, little memory. Every answer is judged
+ * clients that leave or stall, nodes that go, S3 that fails or cuts bodies short, disks that fail, little memory. Every answer is judged
  * byte for byte against what S3 held; afterwards nothing may be left of anything.
  */
 import assert from 'node:assert/strict';
@@ -50,6 +50,7 @@ class Run {
       for (let j = 0; j < events && this.rig.step(); j++);
     }
     this.rig.s3.faultOf = () => null;
+    for (const node of this.rig.nodes) node.isDown = false;
     for (const client of this.stalled) if (client.isOpen) this.rig.resume(client);
     this.rig.assertNothingLeft();
     this.#judgeAll();
@@ -72,7 +73,10 @@ class Run {
     else if (dice < 94) this.#resume();
     else if (dice < 97) rig.pass(prng.below(50));
     else rig.pass(prng.below(8000));
-    for (const node of rig.nodes) node.nextWriteErrno = prng.chance(0.05) ? 5 : 0;
+    for (const node of rig.nodes) {
+      node.nextWriteErrno = prng.chance(0.05) ? 5 : 0;
+      if (prng.chance(0.02)) node.isDown = !node.isDown;
+    }
   }
 
   #read(key: string): void {
@@ -192,6 +196,7 @@ const schedules: fc.Arbitrary<Schedule> = fc.record({
     metadataEntries: fc.constantFrom(1, 1000),
     maxWriteMarks: fc.constantFrom(2, 1000),
     maxReads: fc.constantFrom(8, 256),
+    readTimeoutMs: fc.constantFrom(20, 30_000),
   }),
   nodeLimits: fc.record({
     maxFetches: fc.constantFrom(2, 6, 32),
