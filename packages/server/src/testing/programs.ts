@@ -30,6 +30,10 @@ export async function freePort(): Promise<number> {
 export interface Running {
   readonly child: ChildProcess;
   readonly pid: number;
+  /** The text that it was started with. */
+  readonly config: string;
+  /** Changes its file, for a SIGHUP to come. */
+  rewrite(config: string): void;
   /** Everything it wrote to standard error so far. */
   log(): string;
   stop(): Promise<number | null>;
@@ -52,6 +56,10 @@ export async function runProgram(
   const running: Running = {
     child,
     pid: child.pid ?? 0,
+    config,
+    rewrite: (text) => {
+      writeFileSync(file, text);
+    },
     log: () => text,
     stop: async () => {
       child.kill('SIGTERM');
