@@ -240,6 +240,19 @@ describe('fetches in flight', () => {
     rig.assertNothingLeft();
   });
 
+  test('a slot that can’t be read is a miss from then on', () => {
+    const rig = new Rig({ nodes: 1, policy: { admitOnFirstRead: true } });
+    rig.s3.put(0, 'b', 'k', 2 * blockBytes);
+    const { version } = rig.get('k').metadata!;
+    const { node, store } = rig.nodes[0]!;
+    node.onSlotUnreadable(rig.queue.now, store.find(version, 0));
+    assert.equal(rig.count('unreadableBlocks'), 1);
+    const requests = rig.s3.requests.length;
+    assertRight(rig, rig.get('k'));
+    assert.equal(rig.s3.requests.length, requests + 1);
+    rig.assertNothingLeft();
+  });
+
   test('another version or range than was asked for is never stored', () => {
     for (const kind of ['ignoresIfMatch', 'wrongRange', 'ignoresRange'] as const) {
       const rig = new Rig({ policy: { admitOnFirstRead: true } });
