@@ -16,6 +16,7 @@ constexpr size_t kStride = 10;
 constexpr int32_t kFlagCopy = 1;
 constexpr int32_t kFlagDeferrable = 2;
 constexpr int32_t kFlagEager = 4;
+constexpr int32_t kFlagQuiet = 8;
 constexpr int32_t kCloseReset = 1;
 
 enum class CommandType : int32_t {
@@ -220,6 +221,7 @@ std::string Reactor::startRelay(int32_t id, const int32_t* fields) {
   relay->target = fields[0];
   relay->token = token;
   relay->copy = (fields[4] & kFlagCopy) != 0;
+  relay->quiet = (fields[4] & kFlagQuiet) != 0;
   relay->receiving = true;
   relay->memoryLimit = static_cast<uint64_t>(length) <= kRelayPieceBytes ? kRelayPieceBytes : kRelayMemoryBytes;
   relay->remaining = static_cast<uint64_t>(length);

@@ -73,6 +73,8 @@ struct Relay {
   int32_t target = 0;
   int32_t token = 0;
   bool copy = false;
+  /** Nothing follows on the source until something is sent to it: the end of the relay is the end of reading. */
+  bool quiet = false;
   /** Its source still has it in its list. */
   bool receiving = false;
   /** Its place in the target's queue still exists. */

@@ -22,6 +22,8 @@ void Reactor::advanceRelay(Connection& source) {
     if (relay.target != 0 && !relay.placed) {
       finishRelay(source, RelayStatus::targetGone);
     } else if (relay.remaining == 0) {
+      // Whatever comes after all, a FIN too, raises the socket's edge again.
+      if (relay.quiet && source.relays.size() == 1 && !source.hungUp) source.readable = false;
       finishRelay(source, RelayStatus::complete);
     } else if (source.ended) {
       finishRelay(source, RelayStatus::sourceGone);

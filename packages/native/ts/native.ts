@@ -136,6 +136,11 @@ export const CommandFlag = {
   deferrable: 2,
   /** Deliver the `sent` event in a call of its own if need be; otherwise it waits for the next batch (≤ 5 ms). */
   eager: 4,
+  /**
+   * relay: the source sends nothing after these bytes until it is sent something, so receiving stops with them: it saves the
+   * call that would find nothing. What comes all the same waits for what comes next.
+   */
+  quiet: 8,
 } as const;
 
 /** Positions in the array that `stats` fills. All count from the reactor's creation, the last three are levels. */

@@ -317,3 +317,25 @@ test('a paused source relays nothing until it is resumed', async (context) => {
   reactor.resume(source.id);
   await eventually('bytes', () => taker.length === 5);
 });
+
+test('a quiet relay receives nothing behind its bytes until the source speaks again', async (context) => {
+  const { reactor, source, sender, target, taker } = await pair(context);
+  for (let round = 1; round <= 20; round++) {
+    const before = reactor.stats().receives;
+    reactor.relay(source.id, target.id, 100_000, round, CommandFlag.quiet);
+    sender.socket.write(pattern(100_000, round));
+    await eventually('relayed', () => source.relayed.length === round);
+    await eventually('taken', () => taker.length === round * 100_000);
+    assert.equal(reactor.stats().receives, before, 'the bytes were spliced, nothing else was read');
+  }
+  sender.socket.write('more');
+  await eventually('later bytes', () => source.receivedBytes === 4);
+  reactor.relay(source.id, target.id, 5, 99, CommandFlag.quiet);
+  sender.socket.end('ended');
+  await eventually('the end', () => source.ended === 1);
+  assert.deepEqual(source.relayed.at(-1), {
+    token: 99,
+    status: RelayStatus.complete,
+    missing: 0,
+  });
+});

@@ -196,7 +196,8 @@ export class Link implements ConnectionOwner {
   #relayRest(target: ConnectionId, token: number): boolean {
     const rest = this.bodyRemaining;
     if (rest === 0) return false;
-    const flags = rest < copiedRelayBytes ? CommandFlag.copy : 0;
+    // One answer at a time: the node is silent until it is asked again.
+    const flags = CommandFlag.quiet | (rest < copiedRelayBytes ? CommandFlag.copy : 0);
     this.context.reactor.relay(this.#id, target, rest, token, flags);
     this.bodyRemaining = 0;
     return true;
