@@ -9,11 +9,12 @@ import { LinkedList } from '../base/linked-list.ts';
 import { SlotPool } from '../base/slot-pool.ts';
 import type { ObjectMetadata, OriginError, ReadAnswer, ReadFailure } from '../read.ts';
 import { resolveRange } from '../s3/byte-range.ts';
+import type { ErrorCode } from '../s3/errors.ts';
 import { evaluatePreconditions, noPreconditions } from '../s3/preconditions.ts';
 import { ClientRead, newOutstandingRead, noRead, type OutstandingRead } from './client-read.ts';
 import type { ClientRequest } from './client-request.ts';
 import type { GatewayCounters } from './counters.ts';
-import type { ErrorCode, ExchangeId, GatewayEffects, ReadId } from './effects.ts';
+import type { ExchangeId, GatewayEffects, ReadId } from './effects.ts';
 import type { Knowledge } from './knowledge.ts';
 import type { GatewayLimits } from './limits.ts';
 import type { Planner } from './plan.ts';
@@ -203,6 +204,7 @@ export class Stages {
       case 'origin':
         if (client.headSent) this.#abort(client);
         else if (error === null) this.#answerError(client, 'ServiceUnavailable', null);
+        else if (error.body.length === 0 && !client.asked.head) this.#explain(client, error);
         else this.#answerOriginError(client, error);
         return;
       case 'busy':
@@ -407,6 +409,15 @@ export class Stages {
     const { exchange } = client;
     this.#release(client);
     this.#effects.answerError(exchange, code, metadata);
+  }
+
+  /**
+   * An error without a document, as S3 answers a HEAD: the home may have asked with one for a GET with conditions, or shared
+   * one's answer. What is wrong with the request S3 tells the request itself; what is wrong with S3 has a name here.
+   */
+  #explain(client: ClientRead, { status }: OriginError): void {
+    if (status < 500) this.#passThrough(client);
+    else this.#answerError(client, status === 503 ? 'SlowDown' : 'InternalError', null);
   }
 
   #answerOriginError(client: ClientRead, error: OriginError): void {
