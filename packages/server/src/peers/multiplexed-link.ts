@@ -8,12 +8,12 @@
  * Invariants: every request is answered exactly once, so the number outstanding is exact; when the link is lost, every read
  * on it fails, and none elsewhere.
  */
-import type { ReadRequest } from '@s3-accelerator/core/read.ts';
+import { newReadAnswer, type ReadRequest } from '@s3-accelerator/core/read.ts';
 import { Arena } from '@s3-accelerator/native/native.ts';
 import type { ConnectionId } from '@s3-accelerator/native/reactor.ts';
 import type { FrameHeader } from '@s3-accelerator/protocol/frame.ts';
 import { FrameType } from '@s3-accelerator/protocol/frame.ts';
-import { decodeReadAnswer, newReadAnswer } from '@s3-accelerator/protocol/read-answer.ts';
+import { decodeReadAnswer } from '@s3-accelerator/protocol/read-answer.ts';
 import { encodeReadRequest, readRequestBound } from '@s3-accelerator/protocol/read-request.ts';
 import type { LinkContext } from './link-context.ts';
 import { AskingHandshake } from './link-handshake.ts';
@@ -59,6 +59,11 @@ export class MultiplexedLink implements LinkUser, ReadLink {
 
   get lost(): boolean {
     return this.#link.lost;
+  }
+
+  /** Whether the node has let this link in. */
+  get serving(): boolean {
+    return this.#link.serving;
   }
 
   /** Sends a read, or keeps it until the link is open. */

@@ -56,6 +56,12 @@ export class Peer implements ForwardPort {
     return this.#exclusive.size;
   }
 
+  /** Whether the node can be asked right now; opens a link to find out when there is none. */
+  reaches(): boolean {
+    this.#takeMultiplexed();
+    return this.#multiplexed.some((link) => link?.serving === true);
+  }
+
   /** Sends a read on the kind of link that fits its answer. */
   send(pending: PendingRead, request: ReadRequest): void {
     if (pending.bodyLimit > this.#options.smallAnswerBytes) {

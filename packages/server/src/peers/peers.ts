@@ -51,6 +51,13 @@ export class Peers {
     return this.#reads.refused;
   }
 
+  /** Whether any node can be asked right now; opens links to find out. */
+  reachesAny(): boolean {
+    let reaches = false;
+    for (const peer of this.#peers.values()) reaches = peer.reaches() || reaches;
+    return reaches;
+  }
+
   /** Makes these the nodes that can be asked. Links to others are closed, their reads fail. */
   setMembers(members: readonly PeerAddress[]): void {
     const known = new Map(members.map((member) => [member.nodeId, member]));

@@ -43,6 +43,8 @@ export interface GatewayContext {
 
 export interface RunningGateway {
   readonly driver: GatewayDriver;
+  /** null when clients can be served, else why not. */
+  notReady(): string | null;
   tick(): void;
   reload(config: Config): void;
   stop(): Promise<void>;
@@ -167,6 +169,10 @@ export function startGateway(context: GatewayContext, gateway: GatewayConfig): R
 
   return {
     driver,
+    notReady: () => {
+      const isReached = node !== null || peers === null || peers.reachesAny();
+      return isReached ? null : 'no storage node can be reached';
+    },
     tick: () => {
       driver.tick();
     },

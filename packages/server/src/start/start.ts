@@ -70,14 +70,14 @@ export async function start(config: Config, log: Log): Promise<Running> {
     node?.tick();
     gateway?.tick();
   }, tickMs);
-  let notReady: string | null = null;
+  let isStopping = false;
   const admin =
     config.admin === undefined
       ? null
       : await startAdmin({
           listen: config.admin.listen,
           metrics,
-          notReady: () => notReady,
+          notReady: () => (isStopping ? 'stopping' : (gateway?.notReady() ?? null)),
           version,
           faults,
         });
@@ -87,7 +87,7 @@ export async function start(config: Config, log: Log): Promise<Running> {
       gateway?.reload(wanted);
     },
     stop: async () => {
-      notReady = 'stopping';
+      isStopping = true;
       await gateway?.stop();
       clearInterval(ticker);
       await node?.stop();
