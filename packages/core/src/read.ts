@@ -7,14 +7,8 @@
  * Buckets, keys and ETags are binary strings: one character for each byte, so that they stay exact.
  * No wall clock crosses the wire: ages and lifetimes are durations in milliseconds.
  */
-
-/** 128 bits as four u32. Object hashes are SHA-256 of length-prefixed bucket and key, truncated. */
-export interface Hash128 {
-  h0: number;
-  h1: number;
-  h2: number;
-  h3: number;
-}
+import type { Hash128 } from './base/hash.ts';
+import type { RangeKind } from './s3/byte-range.ts';
 
 /** One version of an object, as its origin described it. Immutable. */
 export interface ObjectMetadata {
@@ -34,14 +28,12 @@ export interface ObjectMetadata {
   readonly version: Hash128;
 }
 
-/** What a client's Range header asks for, before the size is known. */
-export type RangeKind = 'none' | 'bounded' | 'from' | 'suffix';
-
 export interface ReadRequest {
   /** `lookup` asks the home for metadata, and for bytes along the way. `blocks` asks an owner for bytes of a version. */
   kind: 'lookup' | 'blocks';
   bucket: string;
   key: string;
+  /** SHA-256 of length-prefixed bucket and key, truncated. */
   hash: Hash128;
 
   /** lookup: metadata must have been confirmed at most this long ago; Infinity when any age within the policy will do. */
@@ -62,6 +54,26 @@ export interface ReadRequest {
   version: Hash128;
   etag: string;
   size: number;
+}
+
+/** A record to fill in before it is handed on. */
+export function newReadRequest(): ReadRequest {
+  return {
+    kind: 'lookup',
+    bucket: '',
+    key: '',
+    hash: { h0: 0, h1: 0, h2: 0, h3: 0 },
+    confirmedWithinMs: Infinity,
+    failedEtag: '',
+    bodyLimit: 0,
+    rangeKind: 'none',
+    first: 0,
+    last: 0,
+    partLast: 0,
+    version: { h0: 0, h1: 0, h2: 0, h3: 0 },
+    etag: '',
+    size: 0,
+  };
 }
 
 /** An answer of the origin that isn't an object: relayed as it came. */
@@ -98,4 +110,18 @@ export interface ReadAnswer {
   bodyFirst: number;
   failure: ReadFailure;
   error: OriginError | null;
+}
+
+/** A record to fill in: as it is, the answer of a node that couldn't be reached. */
+export function newReadAnswer(): ReadAnswer {
+  return {
+    kind: 'failure',
+    metadata: null,
+    ageMs: 0,
+    lifetimeMs: 0,
+    bodyLength: 0,
+    bodyFirst: 0,
+    failure: 'peer',
+    error: null,
+  };
 }

@@ -5,7 +5,7 @@
  * have checked that the bytes are there. 64-bit figures are two u32 halves and hold safe integers only: `readU64` gives -1
  * for anything above 2^53 - 1, so that one comparison refuses it.
  */
-import type { Hash128 } from '@s3-accelerator/core/read.ts';
+import type { Hash128 } from '@s3-accelerator/core/base/hash.ts';
 
 const twoTo32 = 0x1_0000_0000;
 

@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { newReadAnswer } from '@s3-accelerator/core/read.ts';
 import type { FrameHeader } from './frame.ts';
 import { decodeFrameHeader, frameHeaderBytes, FrameType, newFrameHeader } from './frame.ts';
 import * as handshake from './handshake.ts';
@@ -71,7 +72,7 @@ function writeSample(into: Uint8Array): number {
 
 const header: FrameHeader = newFrameHeader();
 const view = new requests.ReadRequestView();
-const answer = answers.newReadAnswer();
+const answer = newReadAnswer();
 const out = new Uint8Array(64 * 1024);
 
 function unlessFault<T>(decoded: T | string, encode: (value: T) => number): number {

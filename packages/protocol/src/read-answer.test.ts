@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ReadAnswer, ReadFailure } from '@s3-accelerator/core/read.ts';
+import { newReadAnswer, type ReadAnswer, type ReadFailure } from '@s3-accelerator/core/read.ts';
 import fc from 'fast-check';
 import {
   decodeFrameHeader,
@@ -16,7 +16,6 @@ import {
   encodeMetadataAnswer,
   failureAnswerBound,
   metadataAnswerBound,
-  newReadAnswer,
 } from './read-answer.ts';
 
 const latin1 = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, 'latin1'));

@@ -37,19 +37,6 @@ const failureFixedBytes = 16;
 const immutableFlag = 1;
 const failures: readonly ReadFailure[] = ['changed', 'uncacheable', 'busy', 'origin', 'peer'];
 
-export function newReadAnswer(): ReadAnswer {
-  return {
-    kind: 'failure',
-    metadata: null,
-    ageMs: 0,
-    lifetimeMs: 0,
-    bodyFirst: 0,
-    bodyLength: 0,
-    failure: 'peer',
-    error: null,
-  };
-}
-
 /** Bytes of a metadata answer's frame, without its body. */
 export function metadataAnswerBound(metadata: ObjectMetadata): number {
   return frameHeaderBytes + metadataFixedBytes + metadata.etag.length + metadata.headerLines.length;

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Hash128, RangeKind, ReadRequest } from '@s3-accelerator/core/read.ts';
+import type { Hash128 } from '@s3-accelerator/core/base/hash.ts';
+import type { RangeKind } from '@s3-accelerator/core/s3/byte-range.ts';
+import type { ReadRequest } from '@s3-accelerator/core/read.ts';
 import fc from 'fast-check';
 import { decodeFrameHeader, frameHeaderBytes, maxBodyBytes, newFrameHeader } from './frame.ts';
 import { encodeReadRequest, readRequestBound, ReadRequestView } from './read-request.ts';

@@ -15,7 +15,9 @@
  * Every read is answered exactly once, a cancelled one too (with a failure, unless its answer was already on its way): that
  * is how the asker knows when a request id, or a link that is used by one read at a time, is free again.
  */
-import type { Hash128, RangeKind, ReadRequest } from '@s3-accelerator/core/read.ts';
+import type { Hash128 } from '@s3-accelerator/core/base/hash.ts';
+import type { RangeKind } from '@s3-accelerator/core/s3/byte-range.ts';
+import type { ReadRequest } from '@s3-accelerator/core/read.ts';
 import {
   readBinary,
   readHash,

@@ -3,8 +3,8 @@
  *
  * Truncated to 128 bits. Buckets, keys and ETags are binary strings. One instance a thread: it owns its scratch memory.
  */
+import { equalHash128, type Hash128 } from '@s3-accelerator/core/base/hash.ts';
 import type { IdentityDigest } from '@s3-accelerator/core/node/effects.ts';
-import type { Hash128 } from '@s3-accelerator/core/read.ts';
 import { Digester } from '@s3-accelerator/native/digester.ts';
 
 const scratchBytes = 16_384;
@@ -54,9 +54,7 @@ export class ObjectHash implements IdentityDigest {
   objectHashMatches(bucket: string, key: string, hash: Hash128): boolean {
     const probe = this.#probe;
     this.object(bucket, key, probe);
-    return (
-      probe.h0 === hash.h0 && probe.h1 === hash.h1 && probe.h2 === hash.h2 && probe.h3 === hash.h3
-    );
+    return equalHash128(probe, hash);
   }
 
   #digest(end: number, into: Hash128): void {

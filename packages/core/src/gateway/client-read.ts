@@ -18,7 +18,7 @@
  */
 import { copyHash128 } from '../base/hash.ts';
 import type { LinkedList, Linked } from '../base/linked-list.ts';
-import type { ObjectMetadata, ReadRequest } from '../read.ts';
+import { newReadRequest, type ObjectMetadata, type ReadRequest } from '../read.ts';
 import { newResolvedRange, type ResolvedRange } from '../s3/byte-range.ts';
 import { newClientRequest, type ClientRequest } from './client-request.ts';
 import type { ExchangeId, ReadId } from './effects.ts';
@@ -96,21 +96,6 @@ export interface OutstandingRead {
 export function newOutstandingRead(): OutstandingRead {
   return {
     client: null,
-    request: {
-      kind: 'lookup',
-      bucket: '',
-      key: '',
-      hash: { h0: 0, h1: 0, h2: 0, h3: 0 },
-      confirmedWithinMs: Infinity,
-      failedEtag: '',
-      bodyLimit: 0,
-      rangeKind: 'none',
-      first: 0,
-      last: 0,
-      partLast: 0,
-      version: { h0: 0, h1: 0, h2: 0, h3: 0 },
-      etag: '',
-      size: 0,
-    },
+    request: newReadRequest(),
   };
 }

@@ -3,7 +3,7 @@
  *
  * The driver reuses one record and fills it anew for each request; the gateway copies what it keeps.
  */
-import type { Hash128 } from '../read.ts';
+import type { Hash128 } from '../base/hash.ts';
 import { newRangeRequest, type RangeRequest } from '../s3/byte-range.ts';
 import { noPreconditions, type Preconditions } from '../s3/preconditions.ts';
 

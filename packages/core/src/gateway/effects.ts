@@ -9,8 +9,6 @@
 import type { ObjectMetadata, OriginError, ReadRequest } from '../read.ts';
 import type { ErrorCode } from '../s3/errors.ts';
 
-export type { ErrorCode };
-
 /** The driver's name for one client request; the core only hands it back. */
 export type ExchangeId = number;
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { ReadAnswer } from '../read.ts';
+import { newReadAnswer, type ReadAnswer } from '../read.ts';
 import { Ring } from '../ring.ts';
 import { noPreconditions, type Preconditions } from '../s3/preconditions.ts';
 import type { RangeRequest } from '../s3/byte-range.ts';
@@ -8,7 +8,7 @@ import { objectHash } from '../testing/identity.ts';
 import { judge } from '../testing/judge.ts';
 import { blockBytes, chunkBytes, Rig, smallAnswerBytes } from '../testing/rig.ts';
 import type { TestClient } from '../testing/test-client.ts';
-import { newAnswer, type Transfer } from '../testing/transfer.ts';
+import type { Transfer } from '../testing/transfer.ts';
 
 const bounded = (first: number, last: number): RangeRequest => ({ kind: 'bounded', first, last });
 const from = (first: number): RangeRequest => ({ kind: 'from', first, last: 0 });
@@ -521,7 +521,7 @@ describe('answers that make no sense', () => {
     const [read] = rig.transfers.keys();
     rig.settle();
     assertRight(rig, client);
-    rig.gateway.onAnswer(rig.queue.now, read!, newAnswer());
+    rig.gateway.onAnswer(rig.queue.now, read!, { ...newReadAnswer(), kind: 'bytes' });
     rig.gateway.onBodyQueued(rig.queue.now, client.exchange, read!);
     rig.gateway.onBodyFailed(rig.queue.now, client.exchange, read!, 0);
     rig.gateway.onTaken(rig.queue.now, client.exchange);

@@ -14,8 +14,9 @@
  * allocates nothing: records are pooled, and a full pool answers SlowDown.
  */
 import { assert } from '../base/assert.ts';
+import type { Hash128 } from '../base/hash.ts';
 import type { Layout } from '../layout.ts';
-import type { Hash128, ReadAnswer } from '../read.ts';
+import type { ReadAnswer } from '../read.ts';
 import type { Ring } from '../ring.ts';
 import type { ClientRequest } from './client-request.ts';
 import { newGatewayCounters, type GatewayCounters } from './counters.ts';

@@ -11,13 +11,13 @@ import { runInNewContext } from 'node:vm';
 import { mix32 } from '../base/hash.ts';
 import { Prng } from '../base/prng.ts';
 import { Layout } from '../layout.ts';
-import type { NodeEffects, SlotId } from '../node/effects.ts';
+import type { NodeEffects } from '../node/effects.ts';
 import { defaultNodeLimits } from '../node/limits.ts';
 import { Node } from '../node/node.ts';
-import type { ReadAnswer, ReadRequest } from '../read.ts';
+import { newReadAnswer, type ReadRequest } from '../read.ts';
 import { Ring } from '../ring.ts';
 import { noPreconditions } from '../s3/preconditions.ts';
-import { Store } from '../store/store.ts';
+import { Store, type SlotId } from '../store/store.ts';
 import { objectHash, TestIdentity } from '../testing/identity.ts';
 import { newClientRequest, type ClientRequest } from './client-request.ts';
 import type { GatewayEffects, ReadId } from './effects.ts';
@@ -129,16 +129,7 @@ class HitPath {
   readonly #node: Node;
   readonly #store: Store;
   readonly #requests: ClientRequest[] = [];
-  readonly #answer: ReadAnswer = {
-    kind: 'bytes',
-    metadata: null,
-    ageMs: 0,
-    lifetimeMs: 0,
-    bodyFirst: 0,
-    bodyLength: 0,
-    failure: 'peer',
-    error: null,
-  };
+  readonly #answer = newReadAnswer();
   #exchange = 0;
   resultHash = 0;
 
@@ -187,6 +178,7 @@ class HitPath {
     this.#exchange = (this.#exchange + 1) & 0xfffff;
     this.#gateway.onRequest(now, this.#exchange, request);
     this.#node.onRead(now, this.#exchange, wire.request!);
+    this.#answer.kind = 'bytes';
     this.#answer.bodyFirst = wire.request!.first;
     this.#answer.bodyLength = wire.length;
     this.#gateway.onAnswer(now, wire.read, this.#answer);

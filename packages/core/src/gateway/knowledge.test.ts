@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Hash128, ObjectMetadata } from '../read.ts';
+import type { Hash128 } from '../base/hash.ts';
+import type { ObjectMetadata } from '../read.ts';
 import { Knowledge } from './knowledge.ts';
 import { defaultGatewayLimits } from './limits.ts';
 

@@ -5,7 +5,8 @@
  * newer than every write that its object's mark stands for. Both are judged on the moment that S3 was asked, which the
  * answer's age bounds from below.
  */
-import type { Hash128, ObjectMetadata } from '../read.ts';
+import type { Hash128 } from '../base/hash.ts';
+import type { ObjectMetadata } from '../read.ts';
 import type { GatewayLimits } from './limits.ts';
 import { MetadataCache } from './metadata-cache.ts';
 import { clockGrainMs, WriteMarks } from './write-marks.ts';

@@ -1,6 +1,7 @@
 /** What a gateway knows about objects: metadata, how long it may be used, and since when it holds. Bounded, LRU. */
+import type { Hash128 } from '../base/hash.ts';
 import { Lru } from '../base/lru.ts';
-import type { Hash128, ObjectMetadata } from '../read.ts';
+import type { ObjectMetadata } from '../read.ts';
 
 /** A record, its strings and its place in the table, roughly. */
 const entryBytes = 300;

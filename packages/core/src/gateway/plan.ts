@@ -5,9 +5,9 @@
  * piece. Along with a piece goes how far the read will want to go in that stretch, so that one fetch from S3 can bring
  * it all.
  */
+import type { Hash128 } from '../base/hash.ts';
 import { candidates, ownerOf, placeChunk, placeHome, type Placement } from '../placement.ts';
 import type { Layout } from '../layout.ts';
-import type { Hash128 } from '../read.ts';
 import type { Ring } from '../ring.ts';
 
 export class Planner {

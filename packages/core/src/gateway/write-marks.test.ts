@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Hash128 } from '../read.ts';
+import type { Hash128 } from '../base/hash.ts';
 import { WriteMarks } from './write-marks.ts';
 
 const hashOf = (n: number): Hash128 => ({ h0: n, h1: n, h2: n, h3: n });

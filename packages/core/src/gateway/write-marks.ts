@@ -11,8 +11,8 @@
  *
  * Memory: about 200 bytes a mark, two generations of `maxMarks / 2`.
  */
+import type { Hash128 } from '../base/hash.ts';
 import { Lru } from '../base/lru.ts';
-import type { Hash128 } from '../read.ts';
 
 /** Below any clock's tick, above the rounding error of a time in milliseconds. */
 export const clockGrainMs = 0.001;

@@ -2,7 +2,7 @@
  * Which blocks are let into the store: those of buckets that admit on first read, and else those whose last read is
  * within the doorkeeper's window. Asking marks the block as read, so each read of a block asks once.
  */
-import type { Hash128 } from '../read.ts';
+import type { Hash128 } from '../base/hash.ts';
 import type { Store } from '../store/store.ts';
 import type { PolicyOf } from './policy.ts';
 

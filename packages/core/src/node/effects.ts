@@ -6,16 +6,16 @@
  * offset. The driver copies arriving bytes to where `receiveInto` says. An answer's bytes are taken from memory during the
  * effect call, so the core may reuse the memory right after. Bytes themselves never enter the core.
  */
-import type { Hash128, ObjectMetadata, OriginError, RangeKind, ReadFailure } from '../read.ts';
+import type { Hash128 } from '../base/hash.ts';
+import type { ObjectMetadata, OriginError, ReadFailure } from '../read.ts';
+import type { RangeKind } from '../s3/byte-range.ts';
+import type { SlotId } from '../store/store.ts';
 
 /** The driver's name for one read that waits for an answer; the core only hands it back. */
 export type Asker = number;
 
 /** The node's name for one fetch from S3: slot and generation. */
 export type FetchId = number;
-
-/** A slot of the store: the driver maps it to descriptor and offset with the store's `slotOffset`. */
-export type SlotId = number;
 
 /** A GET or HEAD to the origin. Reused: encode during the call. */
 export interface FetchRequest {
@@ -99,7 +99,7 @@ export interface NodeEffects {
    * a place left, it reads no further (that is the back-pressure) until the next `receiveInto`.
    */
   receiveInto(fetch: FetchId, memory: number, length: number): void;
-  /** Bytes bypass the memory: straight to one asker whose answer has begun, at the asker's pace. `onFetchEnd` follows. */
+  /** Bytes bypass the memory: straight to one asker whose answer has begun, as they come. `onFetchEnd` follows. */
   receiveDirect(fetch: FetchId, asker: Asker): void;
   /** Nobody wants it any more. No event follows for it. */
   cancelFetch(fetch: FetchId): void;

@@ -17,10 +17,10 @@
  * Memory: about 4 KiB a fetch, most of it the segments.
  */
 import { assert } from '../base/assert.ts';
-import { equalHash128 } from '../base/hash.ts';
+import { equalHash128, type Hash128 } from '../base/hash.ts';
 import { LinkedList, type Linked } from '../base/linked-list.ts';
+import type { RangeKind } from '../s3/byte-range.ts';
 import { NO_ID, SlotPool, type PoolId } from '../base/slot-pool.ts';
-import type { Hash128, RangeKind } from '../read.ts';
 import type { FetchRequest } from './effects.ts';
 import type { Reader } from './reader.ts';
 

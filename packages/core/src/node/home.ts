@@ -18,9 +18,9 @@
  * after the request was sent. What isn't strongly named or sized is never kept.
  */
 import { assert } from '../base/assert.ts';
-import { copyHash128 } from '../base/hash.ts';
+import { copyHash128, type Hash128 } from '../base/hash.ts';
 import { MAX_OBJECT_BYTES } from '../layout.ts';
-import type { Hash128, ObjectMetadata, OriginError, ReadRequest } from '../read.ts';
+import type { ObjectMetadata, OriginError, ReadRequest } from '../read.ts';
 import { newResolvedRange, resolveRange } from '../s3/byte-range.ts';
 import { NO_SLOT } from '../store/store.ts';
 import { answerFailure, answerMetadata } from './answers.ts';

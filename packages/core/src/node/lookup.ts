@@ -3,10 +3,11 @@
  *
  * `sharers` are answered with what it brings; `later` ones came too late for that and share the next request.
  */
+import type { Hash128 } from '../base/hash.ts';
 import { Lru } from '../base/lru.ts';
 import { LinkedList } from '../base/linked-list.ts';
 import { NO_ID, SlotPool, type PoolId } from '../base/slot-pool.ts';
-import type { Hash128, ObjectMetadata } from '../read.ts';
+import type { ObjectMetadata } from '../read.ts';
 import type { FetchId } from './effects.ts';
 import type { Reader } from './reader.ts';
 

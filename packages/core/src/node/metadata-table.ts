@@ -5,9 +5,9 @@
  * Filed under the object hash. The version in the metadata names the origin too, so an entry of a bucket that meanwhile
  * points elsewhere is recognised and not used.
  */
-import { equalHash128 } from '../base/hash.ts';
+import { equalHash128, type Hash128 } from '../base/hash.ts';
 import { Lru } from '../base/lru.ts';
-import type { Hash128, ObjectMetadata } from '../read.ts';
+import type { ObjectMetadata } from '../read.ts';
 import type { IdentityDigest } from './effects.ts';
 
 /** A record, its strings and its place in the table, roughly. */

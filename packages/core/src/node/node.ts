@@ -12,12 +12,12 @@
  */
 import { assert } from '../base/assert.ts';
 import { FillMemory } from '../base/fill-memory.ts';
-import type { U64 } from '../base/hash.ts';
+import type { U64, Hash128 } from '../base/hash.ts';
 import { LinkedList } from '../base/linked-list.ts';
 import type { Layout } from '../layout.ts';
-import type { Hash128, OriginError, ReadRequest } from '../read.ts';
+import type { OriginError, ReadRequest } from '../read.ts';
 import type { Ring } from '../ring.ts';
-import type { Store } from '../store/store.ts';
+import type { SlotId, Store } from '../store/store.ts';
 import { Admission } from './admission.ts';
 import { newNodeCounters, type NodeCounters } from './counters.ts';
 import type {
@@ -27,7 +27,6 @@ import type {
   FetchId,
   IdentityDigest,
   NodeEffects,
-  SlotId,
 } from './effects.ts';
 import { Fetches } from './fetch.ts';
 import { Fills } from './fill.ts';

@@ -3,11 +3,11 @@
  *
  * The way of a hit is the whole of `read` down to its first return: no record is taken, nothing is allocated.
  */
-import { equalHash128 } from '../base/hash.ts';
-import type { Hash128, ReadRequest } from '../read.ts';
-import { NO_SLOT } from '../store/store.ts';
+import { equalHash128, type Hash128 } from '../base/hash.ts';
+import type { ReadRequest } from '../read.ts';
+import { NO_SLOT, type SlotId } from '../store/store.ts';
 import { answerFailure } from './answers.ts';
-import type { Asker, SlotId } from './effects.ts';
+import type { Asker } from './effects.ts';
 import type { Fills } from './fill.ts';
 import type { NodeParts } from './parts.ts';
 import type { Reader } from './reader.ts';

@@ -1,7 +1,7 @@
 /** Where this node stands in the ring: the placements of blocks, and which of them it owns. */
+import type { Hash128 } from '../base/hash.ts';
 import { ownerOf, placeChunk, placeHome, type Placement } from '../placement.ts';
 import type { Layout } from '../layout.ts';
-import type { Hash128 } from '../read.ts';
 import type { Ring } from '../ring.ts';
 
 export class Ownership {

@@ -4,11 +4,11 @@
  * Invariants: a reader is in exactly one list (a lookup's, a segment's, or that of readers that start over) or is the
  * one reader of a direct stream; it is answered exactly once and released with its answer.
  */
-import { copyHash128 } from '../base/hash.ts';
+import { copyHash128, type Hash128 } from '../base/hash.ts';
 import { IdTable } from '../base/id-table.ts';
 import type { Linked, LinkedList } from '../base/linked-list.ts';
 import { NO_ID, SlotPool, type PoolId } from '../base/slot-pool.ts';
-import type { Hash128, ObjectMetadata, ReadRequest } from '../read.ts';
+import type { ObjectMetadata, ReadRequest } from '../read.ts';
 import { newRangeRequest, type RangeRequest } from '../s3/byte-range.ts';
 import type { Asker, FetchId } from './effects.ts';
 

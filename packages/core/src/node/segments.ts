@@ -8,8 +8,7 @@
  */
 import { assert } from '../base/assert.ts';
 import { PAGE_BYTES } from '../base/fill-memory.ts';
-import { NO_SLOT } from '../store/store.ts';
-import type { SlotId } from './effects.ts';
+import { NO_SLOT, type SlotId } from '../store/store.ts';
 import { noMemory, type Fetch, type Segment } from './fetch.ts';
 import type { NodeParts } from './parts.ts';
 import type { Reader } from './reader.ts';

@@ -1,7 +1,6 @@
 /** Object hashes and version identities for tests: mixed, not cryptographic, and just as deterministic. */
-import { equalHash128, mix32 } from '../base/hash.ts';
+import { equalHash128, mix32, type Hash128 } from '../base/hash.ts';
 import type { IdentityDigest } from '../node/effects.ts';
-import type { Hash128 } from '../read.ts';
 
 function digest(text: string): Hash128 {
   const hash: Hash128 = { h0: 1, h1: 2, h2: 3, h3: 4 };

@@ -5,7 +5,7 @@
 import { assert } from '../base/assert.ts';
 import { Prng } from '../base/prng.ts';
 import { newClientRequest } from '../gateway/client-request.ts';
-import type { ErrorCode, ExchangeId, GatewayEffects, ReadId } from '../gateway/effects.ts';
+import type { ExchangeId, GatewayEffects, ReadId } from '../gateway/effects.ts';
 import { Gateway } from '../gateway/gateway.ts';
 import type { WriteOutcome } from '../gateway/knowledge.ts';
 import { defaultGatewayLimits, type GatewayLimits } from '../gateway/limits.ts';
@@ -13,14 +13,21 @@ import { Layout } from '../layout.ts';
 import { defaultNodeLimits, type NodeLimits } from '../node/limits.ts';
 import type { BucketPolicy } from '../node/policy.ts';
 import { placeHome, ownerOf } from '../placement.ts';
-import type { ObjectMetadata, OriginError, ReadAnswer, ReadRequest } from '../read.ts';
+import {
+  newReadAnswer,
+  type ObjectMetadata,
+  type OriginError,
+  type ReadAnswer,
+  type ReadRequest,
+} from '../read.ts';
 import { Ring } from '../ring.ts';
+import type { ErrorCode } from '../s3/errors.ts';
 import { EventQueue } from './event-queue.ts';
 import { objectHash, TestIdentity } from './identity.ts';
 import { S3Model } from './s3-model.ts';
 import { requestOf, TestClient, type TestRequest } from './test-client.ts';
 import { TestNode, type TestWorld } from './test-node.ts';
-import { newAnswer, Transfer } from './transfer.ts';
+import { Transfer } from './transfer.ts';
 
 export const blockBytes = 16 * 1024;
 export const chunkBytes = 4 * blockBytes;
@@ -252,7 +259,7 @@ export class Rig implements GatewayEffects, TestWorld {
     this.queue.in(this.delayMs(), () => {
       if (transfer.isCancelled) return;
       if (!node.isDown) node.take(transfer);
-      else this.deliverAnswer(transfer, newFailure());
+      else this.deliverAnswer(transfer, newReadAnswer());
     });
   }
 
@@ -394,10 +401,4 @@ export class Rig implements GatewayEffects, TestWorld {
     if (this.gateway.nextDeadline() <= now) this.gateway.onTick(now);
     for (const { node } of this.nodes) if (node.nextDeadline() <= now) node.onTick(now);
   }
-}
-
-function newFailure(): ReadAnswer {
-  const answer = newAnswer();
-  answer.kind = 'failure';
-  return answer;
 }

@@ -1,8 +1,9 @@
 /** A client's request at the test gateway, and everything it got. */
 import { assert } from '../base/assert.ts';
-import type { ErrorCode, ExchangeId } from '../gateway/effects.ts';
+import type { ExchangeId } from '../gateway/effects.ts';
 import type { ObjectMetadata, OriginError } from '../read.ts';
 import type { RangeRequest } from '../s3/byte-range.ts';
+import type { ErrorCode } from '../s3/errors.ts';
 import { noPreconditions, type Preconditions } from '../s3/preconditions.ts';
 
 export interface TestRequest {

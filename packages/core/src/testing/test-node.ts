@@ -4,17 +4,23 @@
  */
 import { assert } from '../base/assert.ts';
 import type { Layout } from '../layout.ts';
-import type { ObjectMetadata, OriginError, ReadAnswer, ReadFailure } from '../read.ts';
+import {
+  newReadAnswer,
+  type ObjectMetadata,
+  type OriginError,
+  type ReadAnswer,
+  type ReadFailure,
+} from '../read.ts';
 import type { Ring } from '../ring.ts';
-import { Store } from '../store/store.ts';
-import type { Asker, FetchId, FetchRequest, NodeEffects, SlotId } from '../node/effects.ts';
+import { Store, type SlotId } from '../store/store.ts';
+import type { Asker, FetchId, FetchRequest, NodeEffects } from '../node/effects.ts';
 import type { NodeLimits } from '../node/limits.ts';
 import { Node } from '../node/node.ts';
 import type { PolicyOf } from '../node/policy.ts';
 import type { EventQueue } from './event-queue.ts';
 import type { TestIdentity } from './identity.ts';
 import type { S3Answer, S3Model } from './s3-model.ts';
-import { newAnswer, type Transfer } from './transfer.ts';
+import type { Transfer } from './transfer.ts';
 
 /** What a node needs of its surroundings. */
 export interface TestWorld {
@@ -144,7 +150,8 @@ export class TestNode implements NodeEffects {
   beginAnswer(asker: Asker, length: number): void {
     const transfer = this.#waiting(asker);
     transfer.begin(length);
-    const answer = newAnswer();
+    const answer = newReadAnswer();
+    answer.kind = 'bytes';
     answer.bodyFirst = transfer.request.first;
     answer.bodyLength = length;
     this.#world.deliverAnswer(transfer, answer);
@@ -166,8 +173,7 @@ export class TestNode implements NodeEffects {
     const transfer = this.#waiting(asker);
     transfer.begin(0);
     this.askers.delete(asker);
-    const answer = newAnswer();
-    answer.kind = 'failure';
+    const answer = newReadAnswer();
     answer.failure = failure;
     answer.error = error;
     this.#world.deliverAnswer(transfer, answer);
@@ -242,7 +248,7 @@ export class TestNode implements NodeEffects {
     assert(length <= transfer.request.bodyLimit, 'a body keeps to its limit');
     assert(ageMs >= 0, 'metadata has an age');
     transfer.begin(length);
-    const answer = newAnswer();
+    const answer = newReadAnswer();
     answer.kind = 'metadata';
     answer.metadata = metadata;
     answer.ageMs = ageMs;

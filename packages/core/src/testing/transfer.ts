@@ -1,7 +1,7 @@
 /** One read on its way between a gateway and a node: the request, its answer, and the body bytes that have arrived. */
 import { assert } from '../base/assert.ts';
 import type { ExchangeId, ReadId } from '../gateway/effects.ts';
-import type { ReadAnswer, ReadRequest } from '../read.ts';
+import type { ReadRequest } from '../read.ts';
 
 export class Transfer {
   readonly read: ReadId;
@@ -45,17 +45,4 @@ export class Transfer {
     this.sent += count;
     assert(this.sent <= this.promised, 'an answer is no longer than it promised');
   }
-}
-
-export function newAnswer(): ReadAnswer {
-  return {
-    kind: 'bytes',
-    metadata: null,
-    ageMs: 0,
-    lifetimeMs: 0,
-    bodyFirst: 0,
-    bodyLength: 0,
-    failure: 'peer',
-    error: null,
-  };
 }

@@ -10,8 +10,8 @@
  *
  * Tokens on client connections: a slot's number plus one (its bytes went out), or `takenToken` (the client's kernel took all).
  */
+import type { Hash128 } from '@s3-accelerator/core/base/hash.ts';
 import type {
-  ErrorCode,
   ExchangeId as CoreExchange,
   GatewayEffects,
   ReadId,
@@ -22,13 +22,13 @@ import type { WriteOutcome } from '@s3-accelerator/core/gateway/knowledge.ts';
 import type { GatewayLimits } from '@s3-accelerator/core/gateway/limits.ts';
 import type { Layout } from '@s3-accelerator/core/layout.ts';
 import type {
-  Hash128,
   ObjectMetadata,
   OriginError,
   ReadAnswer,
   ReadRequest,
 } from '@s3-accelerator/core/read.ts';
 import type { Ring } from '@s3-accelerator/core/ring.ts';
+import type { ErrorCode } from '@s3-accelerator/core/s3/errors.ts';
 import { MAX_SLOTS } from '@s3-accelerator/core/store/slot-records.ts';
 import { Arena, CommandFlag } from '@s3-accelerator/native/native.ts';
 import type { ConnectionId, Reactor } from '@s3-accelerator/native/reactor.ts';

@@ -11,7 +11,12 @@
  *       └─ cancelled    └─ unwanted   └──▶ failed
  */
 import { slotOf } from '@s3-accelerator/core/base/slot-pool.ts';
-import type { OriginError, ReadAnswer, ReadFailure } from '@s3-accelerator/core/read.ts';
+import {
+  newReadAnswer,
+  type OriginError,
+  type ReadAnswer,
+  type ReadFailure,
+} from '@s3-accelerator/core/read.ts';
 import type { Confirmation, NodeAnswers } from '../node/answers.ts';
 
 /** What the gateway driver does with answers of its own node. Called from `drain` and `relay` alone, or as bytes arrive. */
@@ -39,16 +44,7 @@ class LocalRead {
   /** -1 once it was cancelled. */
   read = nobody;
   step: Step = 'announce';
-  readonly answer: ReadAnswer = {
-    kind: 'bytes',
-    metadata: null,
-    ageMs: 0,
-    lifetimeMs: 0,
-    bodyFirst: 0,
-    bodyLength: 0,
-    failure: 'busy',
-    error: null,
-  };
+  readonly answer = newReadAnswer();
   /** Whom the body goes to, -1 while that isn't known. */
   exchange = nobody;
   /** The slot whose bytes are the body, -1 for none or once they were sent. */

@@ -1,9 +1,8 @@
 /**
  * The heads of answers that the gateway makes itself: of objects, out of what their origin said about them, and of errors.
  */
-import type { ErrorCode } from '@s3-accelerator/core/gateway/effects.ts';
 import { errorXml, type ErrorDetail } from '@s3-accelerator/core/s3/error-xml.ts';
-import { s3Errors } from '@s3-accelerator/core/s3/errors.ts';
+import { s3Errors, type ErrorCode } from '@s3-accelerator/core/s3/errors.ts';
 import type { ObjectMetadata, OriginError } from '@s3-accelerator/core/read.ts';
 import type { ExchangeId } from '../http/exchange.ts';
 import type { HttpServer } from '../http/http-server.ts';

@@ -14,22 +14,20 @@ import type {
   FetchId,
   FetchRequest,
   NodeEffects,
-  SlotId,
 } from '@s3-accelerator/core/node/effects.ts';
 import { Node } from '@s3-accelerator/core/node/node.ts';
 import type { NodeLimits } from '@s3-accelerator/core/node/limits.ts';
 import type { PolicyOf } from '@s3-accelerator/core/node/policy.ts';
-import type { U64 } from '@s3-accelerator/core/base/hash.ts';
+import type { U64, Hash128 } from '@s3-accelerator/core/base/hash.ts';
 import type { Layout } from '@s3-accelerator/core/layout.ts';
 import type {
-  Hash128,
   ObjectMetadata,
   OriginError,
   ReadFailure,
   ReadRequest,
 } from '@s3-accelerator/core/read.ts';
 import type { Ring } from '@s3-accelerator/core/ring.ts';
-import type { Store } from '@s3-accelerator/core/store/store.ts';
+import type { SlotId, Store } from '@s3-accelerator/core/store/store.ts';
 import type { Reactor } from '@s3-accelerator/native/reactor.ts';
 import type { Slab } from '../disk/slab.ts';
 import type { FaultLog } from '../log.ts';

@@ -2,7 +2,7 @@
  * A forward port that tells the node of the writes that pass through it, before they go to S3 and again when their outcome is
  * known: metadata from before a write is dropped, and a first fetch that it overtook isn't kept.
  */
-import type { Hash128 } from '@s3-accelerator/core/read.ts';
+import type { Hash128 } from '@s3-accelerator/core/base/hash.ts';
 import type {
   ForwardPort,
   Forwarding,

@@ -11,11 +11,12 @@
  * short one is dropped, for a long one the link is closed.
  */
 import { assert } from '@s3-accelerator/core/base/assert.ts';
+import { newReadAnswer } from '@s3-accelerator/core/read.ts';
 import type { ConnectionId } from '@s3-accelerator/native/reactor.ts';
 import { Arena, RelayStatus } from '@s3-accelerator/native/native.ts';
 import type { FrameHeader } from '@s3-accelerator/protocol/frame.ts';
 import { FrameType } from '@s3-accelerator/protocol/frame.ts';
-import { decodeReadAnswer, newReadAnswer } from '@s3-accelerator/protocol/read-answer.ts';
+import { decodeReadAnswer } from '@s3-accelerator/protocol/read-answer.ts';
 import type { LinkContext } from './link-context.ts';
 import { AskingHandshake } from './link-handshake.ts';
 import type { LinkUser } from './link.ts';

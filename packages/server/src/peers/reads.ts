@@ -20,9 +20,13 @@ import { IdTable } from '@s3-accelerator/core/base/id-table.ts';
 import type { PoolId } from '@s3-accelerator/core/base/slot-pool.ts';
 import { NO_ID, SlotPool } from '@s3-accelerator/core/base/slot-pool.ts';
 import type { ReadId } from '@s3-accelerator/core/gateway/effects.ts';
-import type { ReadAnswer, ReadFailure, ReadRequest } from '@s3-accelerator/core/read.ts';
+import {
+  newReadAnswer,
+  type ReadAnswer,
+  type ReadFailure,
+  type ReadRequest,
+} from '@s3-accelerator/core/read.ts';
 import type { ConnectionId } from '@s3-accelerator/native/reactor.ts';
-import { newReadAnswer } from '@s3-accelerator/protocol/read-answer.ts';
 
 /** What becomes of reads. Never called during `sendRead`, `cancelRead` or `relayBody`. */
 export interface PeerEvents {

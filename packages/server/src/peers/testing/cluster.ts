@@ -5,7 +5,7 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { connect } from 'node:net';
-import type { ReadAnswer, ReadRequest } from '@s3-accelerator/core/read.ts';
+import { newReadRequest, type ReadAnswer, type ReadRequest } from '@s3-accelerator/core/read.ts';
 import type {
   ConnectionId,
   ConnectionOwner,
@@ -208,25 +208,19 @@ export class Cluster {
   }
 }
 
-const noHash = { h0: 0, h1: 0, h2: 0, h3: 0 };
-
 /** A request for `length` bytes from `first` of a version. */
 export function blocksRequest(first: number, length: number, key = 'key'): ReadRequest {
+  const last = first + length - 1;
   return {
+    ...newReadRequest(),
     kind: 'blocks',
     bucket: 'bucket',
     key,
-    hash: noHash,
-    confirmedWithinMs: Infinity,
-    failedEtag: '',
-    bodyLimit: 0,
-    rangeKind: 'none',
     first,
-    last: first + length - 1,
-    partLast: first + length - 1,
-    version: noHash,
+    last,
+    partLast: last,
     etag: '"e"',
-    size: first + length,
+    size: last + 1,
   };
 }
 
