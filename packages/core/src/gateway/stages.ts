@@ -204,7 +204,7 @@ export class Stages {
       case 'origin':
         if (client.headSent) this.#abort(client);
         else if (error === null) this.#answerError(client, 'ServiceUnavailable', null);
-        else if (error.body.length === 0 && !client.asked.head) this.#explain(client, error);
+        else if (isBare(error) && !client.asked.head) this.#explain(client, error);
         else this.#answerOriginError(client, error);
         return;
       case 'busy':
@@ -453,4 +453,9 @@ export class Stages {
     this.#byExchange.delete(client.exchange);
     this.#clients.release(client.id);
   }
+}
+
+/** An error as S3 answers a HEAD: nothing but its status. */
+function isBare({ code, body }: OriginError): boolean {
+  return code === '' && body.length === 0;
 }
