@@ -6,6 +6,8 @@ export interface GatewayCounters {
   /** Reads sent to nodes, by kind. */
   lookups: number;
   pieces: number;
+  /** Body bytes of nodes' answers that were queued for clients. */
+  bodyBytes: number;
   /** Requests whose metadata was known here. */
   metadataHits: number;
   /** Reads that started over because their object changed, and those that did so too often. */
@@ -28,6 +30,7 @@ export function newGatewayCounters(): GatewayCounters {
     withoutBody: 0,
     lookups: 0,
     pieces: 0,
+    bodyBytes: 0,
     metadataHits: 0,
     restarts: 0,
     passThroughs: 0,

@@ -157,6 +157,7 @@ export class Stages {
   pieceQueued(client: ClientRead): void {
     assert(client.stage === 'relaying', 'only a piece that is relayed gets queued');
     this.#endRead(client);
+    this.#counters.bodyBytes += client.pieceEnd - client.position;
     client.position = client.pieceEnd;
     client.isRetry = false;
     if (client.position > client.range.last) {
@@ -179,6 +180,7 @@ export class Stages {
   pieceBroke(now: number, client: ClientRead, queuedBytes: number): void {
     assert(client.stage === 'relaying', 'only a piece that is relayed breaks off');
     this.#endRead(client);
+    this.#counters.bodyBytes += queuedBytes;
     client.position += queuedBytes;
     assert(client.position < client.pieceEnd, 'a piece that broke off misses bytes');
     if (client.isRetry) {

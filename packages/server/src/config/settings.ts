@@ -175,7 +175,7 @@ export const settings = {
       min: 64 * mib,
       max: 1024 * tib,
       default: 10 * gib,
-      doc: 'Disk space for blocks, preallocated. About 80% of the drive is a good share. A changed size keeps what fits.',
+      doc: 'Disk space for blocks, preallocated. About 80% of the drive is a good share. It starts empty with each run.',
     }),
     fill_budget_bytes: size({
       min: 32 * mib,
@@ -310,7 +310,7 @@ export const settings = {
       max: 1_000_000,
       unit: 'connections',
       default: 16_384,
-      doc: 'Connections from clients at most; further ones are reset and counted.',
+      doc: 'Connections from clients at most; further ones are answered `SlowDown` and counted.',
     }),
     keep_alive_ms: integer({
       min: 1000,

@@ -32,6 +32,9 @@ export interface ServerCounters {
   badRequests: number;
   headTimeouts: number;
   aborted: number;
+  bodyBytesReceived: number;
+  /** By `sendBody`; what drivers queue on connections themselves, they count themselves. */
+  bodyBytesSent: number;
 }
 
 /** What the machine asks of the server around it. */
@@ -236,6 +239,7 @@ export class ConnectionMachine implements ConnectionEvents {
 
   #bodyBytes(connection: ClientConnection, bytes: Uint8Array, start: number, end: number): void {
     if (!connection.isAnswering) return;
+    this.#counters.bodyBytesReceived += end - start;
     this.#handler.onBody(connection.exchange, bytes.subarray(start, end));
   }
 

@@ -44,6 +44,8 @@ export class HttpServer {
     badRequests: 0,
     headTimeouts: 0,
     aborted: 0,
+    bodyBytesReceived: 0,
+    bodyBytesSent: 0,
   };
 
   readonly #reactor: Reactor;
@@ -210,7 +212,10 @@ export class HttpServer {
     if (connection === null) return;
     if (connection.isHead || bytes.length === 0) {
       if (token !== 0) this.#reactor.mark(connection.id, token, flags);
-    } else if (connection.answerIsChunked) {
+      return;
+    }
+    this.counters.bodyBytesSent += bytes.length;
+    if (connection.answerIsChunked) {
       this.#reactor.writeBytes(connection.id, ascii(`${bytes.length.toString(16)}\r\n`));
       this.#reactor.writeBytes(connection.id, bytes);
       this.#reactor.writeBytes(connection.id, lineEnd, token, flags);

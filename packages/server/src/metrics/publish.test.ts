@@ -4,7 +4,14 @@ import { newGatewayCounters } from '@s3-accelerator/core/gateway/counters.ts';
 import { newNodeCounters } from '@s3-accelerator/core/node/counters.ts';
 import { OriginCounters } from '../origin/origin-counters.ts';
 import { Metrics } from './metrics.ts';
-import { publishGateway, publishNode, publishOrigin, publishReactor } from './publish.ts';
+import {
+  publishGateway,
+  publishLimit,
+  publishNode,
+  publishOrigin,
+  publishReactor,
+  publishServer,
+} from './publish.ts';
 
 async function samplesOf(metrics: Metrics): Promise<Map<string, number>> {
   const lines = (await metrics.scrape()).split('\n').filter((line) => /^s3accel_/.test(line));
@@ -22,6 +29,23 @@ function numbered<C extends object>(counters: C): Record<keyof C, number> {
   return Object.fromEntries(entries) as Record<keyof C, number>;
 }
 
+const noGatewayLevels = {
+  clientReads: 0,
+  outstandingReads: 0,
+  metadataEntries: 0,
+  metadataBytes: 0,
+  writeMarks: 0,
+};
+
+const noNodeLevels = {
+  waitingReaders: 0,
+  lookups: 0,
+  fetches: 0,
+  fillBytes: 0,
+  metadataEntries: 0,
+  metadataBytes: 0,
+};
+
 /** All figures together. */
 function totalOf(counters: Readonly<Record<string, number>>): number {
   return Object.values(counters).reduce((sum, value) => sum + value, 0);
@@ -34,12 +58,14 @@ function sumOf(samples: Map<string, number>, pattern: RegExp): number {
     .reduce((sum, [, value]) => sum + value, 0);
 }
 
-test("a node's counters are all published, each once", async () => {
+test("a node's counters and levels are all published, each once", async () => {
   const metrics = new Metrics('1.2.3');
   const counters = numbered(newNodeCounters());
-  publishNode(metrics, counters);
+  const levels = numbered(noNodeLevels);
+  publishNode(metrics, { counters, levels: () => levels });
   const samples = await samplesOf(metrics);
-  assert.equal(sumOf(samples, /./), totalOf(counters));
+  assert.equal(sumOf(samples, /./), totalOf(counters) + totalOf(levels));
+  assert.equal(samples.get('s3accel_node_fetches_in_flight'), levels.fetches);
   assert.equal(
     samples.get('s3accel_node_block_reads_total{source="disk"}'),
     counters.readsFromDisk,
@@ -55,19 +81,48 @@ test("a node's counters are all published, each once", async () => {
   );
 });
 
-test("a gateway's counters are all published, each once", async () => {
+test("a gateway's counters and levels are all published, each once", async () => {
   const metrics = new Metrics('1.2.3');
   const counters = numbered(newGatewayCounters());
-  publishGateway(metrics, counters);
+  const levels = numbered(noGatewayLevels);
+  publishGateway(metrics, { counters, levels: () => levels });
   const samples = await samplesOf(metrics);
-  assert.equal(sumOf(samples, /./), totalOf(counters));
+  // The server counts the cut ones.
+  const published = totalOf(counters) - counters.aborts + totalOf(levels);
+  assert.equal(sumOf(samples, /./), published);
+  assert.equal(samples.get('s3accel_gateway_reads_in_flight'), levels.outstandingReads);
   assert.equal(samples.get('s3accel_gateway_node_reads_total{kind="piece"}'), counters.pieces);
+});
+
+test("an HTTP server's counters are published, but for the requests counted elsewhere", async () => {
+  const metrics = new Metrics('1.2.3');
+  const counters = numbered({
+    accepted: 0,
+    refusedConnections: 0,
+    requests: 0,
+    badRequests: 0,
+    headTimeouts: 0,
+    aborted: 0,
+    bodyBytesReceived: 0,
+    bodyBytesSent: 0,
+  });
+  publishServer(metrics, counters);
+  const samples = await samplesOf(metrics);
+  assert.equal(sumOf(samples, /./), totalOf(counters) - counters.requests);
+  assert.equal(samples.get('s3accel_gateway_cut_answers_total'), counters.aborted);
+});
+
+test('a limit that is counted apart is published by its name', async () => {
+  const metrics = new Metrics('1.2.3');
+  publishLimit(metrics, 'node_links', () => 5);
+  const samples = await samplesOf(metrics);
+  assert.equal(samples.get('s3accel_limits_reached_total{limit="node_links"}'), 5);
 });
 
 test('counters are read at the scrape, not when they are published', async () => {
   const metrics = new Metrics('1.2.3');
   const counters = newNodeCounters();
-  publishNode(metrics, counters);
+  publishNode(metrics, { counters, levels: () => noNodeLevels });
   counters.fetchedBytes = 12;
   assert.equal((await samplesOf(metrics)).get('s3accel_node_fetched_bytes_total'), 12);
 });

@@ -5,9 +5,12 @@
  * counter that has none doesn't compile. `null` means that another figure says the same.
  */
 import type { GatewayCounters } from '@s3-accelerator/core/gateway/counters.ts';
+import type { GatewayLevels } from '@s3-accelerator/core/gateway/gateway.ts';
 import type { NodeCounters } from '@s3-accelerator/core/node/counters.ts';
+import type { NodeLevels } from '@s3-accelerator/core/node/node.ts';
 import type { StoreCounters } from '@s3-accelerator/core/store/store.ts';
 import type { Stat } from '@s3-accelerator/native/native.ts';
+import type { ServerCounters } from '../http/connection-machine.ts';
 import type { OriginCounters } from '../origin/origin-counters.ts';
 import type { LabelsByName, Metrics } from './metrics.ts';
 import type { MetricName } from './table.ts';
@@ -31,12 +34,27 @@ function publish<C extends Readonly<Record<keyof C, number>>>(
   }
 }
 
-export function publishGateway(metrics: Metrics, counters: Readonly<GatewayCounters>): void {
-  publish(metrics, gatewayPlan, () => counters);
+/** A machine of the core, as far as it counts: totals since the start, and what it holds right now. */
+interface Counting<Counters, Levels> {
+  readonly counters: Readonly<Counters>;
+  levels(): Levels;
 }
 
-export function publishNode(metrics: Metrics, counters: Readonly<NodeCounters>): void {
-  publish(metrics, nodePlan, () => counters);
+export function publishGateway(
+  metrics: Metrics,
+  gateway: Counting<GatewayCounters, GatewayLevels>,
+): void {
+  publish(metrics, gatewayPlan, () => gateway.counters);
+  publish(metrics, gatewayLevelsPlan, () => gateway.levels());
+}
+
+export function publishNode(metrics: Metrics, node: Counting<NodeCounters, NodeLevels>): void {
+  publish(metrics, nodePlan, () => node.counters);
+  publish(metrics, nodeLevelsPlan, () => node.levels());
+}
+
+export function publishServer(metrics: Metrics, counters: Readonly<ServerCounters>): void {
+  publish(metrics, serverPlan, () => counters);
 }
 
 export function publishStore(metrics: Metrics, counters: Readonly<StoreCounters>): void {
@@ -61,8 +79,12 @@ export function publishOrigin(metrics: Metrics, counters: OriginCounters): void 
   metrics.readFrom('s3accel_s3_received_bytes_total', () => counters.bodyBytesReceived);
   metrics.readFrom('s3accel_s3_sent_bytes_total', () => counters.bodyBytesSent);
   metrics.readFrom('s3accel_s3_requests_in_flight', () => counters.inFlight);
-  const limit = { limit: 'origin_requests' };
-  metrics.readFrom('s3accel_limits_reached_total', () => counters.limitReached, limit);
+  publishLimit(metrics, 'origin_requests', () => counters.limitReached);
+}
+
+/** How often a limit was reached that isn't among the counters of a machine. */
+export function publishLimit(metrics: Metrics, name: string, read: () => number): void {
+  metrics.readFrom('s3accel_limits_reached_total', read, { limit: name });
 }
 
 const limit = (name: string): Published => ['s3accel_limits_reached_total', { limit: name }];
@@ -76,14 +98,36 @@ const gatewayPlan: Plan<GatewayCounters> = {
   withoutBody: ['s3accel_gateway_reads_without_body_total'],
   lookups: ['s3accel_gateway_node_reads_total', { kind: 'lookup' }],
   pieces: ['s3accel_gateway_node_reads_total', { kind: 'piece' }],
+  bodyBytes: ['s3accel_gateway_sent_bytes_total'],
   metadataHits: ['s3accel_gateway_metadata_hits_total'],
   restarts: ['s3accel_gateway_restarts_total'],
   passThroughs: ['s3accel_gateway_pass_throughs_total'],
   retries: ['s3accel_gateway_retries_total'],
   timeouts: fault('peer', 'timeout'),
-  aborts: ['s3accel_gateway_cut_answers_total'],
+  // The HTTP server cuts them, and counts them with those that were passed through.
+  aborts: null,
   slowDowns: limit('gateway_reads'),
   badAnswers: fault('peer', 'bad-answer'),
+};
+
+const gatewayLevelsPlan: Plan<GatewayLevels> = {
+  clientReads: ['s3accel_gateway_client_reads'],
+  outstandingReads: ['s3accel_gateway_reads_in_flight'],
+  metadataEntries: ['s3accel_gateway_metadata_entries'],
+  metadataBytes: ['s3accel_gateway_metadata_bytes'],
+  writeMarks: ['s3accel_gateway_write_marks'],
+};
+
+const serverPlan: Plan<ServerCounters> = {
+  accepted: ['s3accel_gateway_accepted_connections_total'],
+  refusedConnections: limit('gateway_connections'),
+  // Counted with operation and status as they are answered.
+  requests: null,
+  badRequests: fault('client', 'bad-request'),
+  headTimeouts: fault('client', 'head-timeout'),
+  aborted: ['s3accel_gateway_cut_answers_total'],
+  bodyBytesReceived: ['s3accel_gateway_received_bytes_total'],
+  bodyBytesSent: ['s3accel_gateway_sent_bytes_total'],
 };
 
 const nodePlan: Plan<NodeCounters> = {
@@ -116,6 +160,15 @@ const nodePlan: Plan<NodeCounters> = {
   memoryExhausted: limit('node_fill_memory'),
   storeExhausted: limit('node_slots'),
   badRequests: fault('peer', 'bad-request'),
+};
+
+const nodeLevelsPlan: Plan<NodeLevels> = {
+  waitingReaders: ['s3accel_node_waiting_reads'],
+  lookups: ['s3accel_node_lookups_in_flight'],
+  fetches: ['s3accel_node_fetches_in_flight'],
+  fillBytes: ['s3accel_node_fill_bytes'],
+  metadataEntries: ['s3accel_node_metadata_entries'],
+  metadataBytes: ['s3accel_node_metadata_bytes'],
 };
 
 const storePlan: Plan<StoreCounters> = {

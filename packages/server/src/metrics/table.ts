@@ -34,6 +34,7 @@ export const metricTable = {
   s3accel_gateway_sent_bytes_total: counter('Bytes of bodies sent to clients.', noLabels),
   s3accel_gateway_received_bytes_total: counter('Bytes of bodies received from clients.', noLabels),
   s3accel_gateway_connections: gauge('Open connections from clients.'),
+  s3accel_gateway_accepted_connections_total: counter('Connections that clients made.', noLabels),
   s3accel_gateway_reads_total: counter('Client reads that went through the cache.', noLabels),
   s3accel_gateway_reads_without_body_total: counter(
     'Client reads answered from metadata alone.',
@@ -44,10 +45,13 @@ export const metricTable = {
     noLabels,
   ),
   s3accel_gateway_metadata_entries: gauge('Objects in the metadata cache of the gateway.'),
+  s3accel_gateway_metadata_bytes: gauge('Memory that those objects take, roughly.'),
+  s3accel_gateway_write_marks: gauge('Objects whose last write the gateway remembers.'),
   s3accel_gateway_node_reads_total: counter(
     'Reads sent to nodes: lookups of metadata, and pieces of objects.',
     { kind: ['lookup', 'piece'] },
   ),
+  s3accel_gateway_client_reads: gauge('Client reads under way.'),
   s3accel_gateway_reads_in_flight: gauge('Reads sent to nodes and not yet answered.'),
   s3accel_gateway_retries_total: counter(
     'Reads sent to a second node after the first one failed.',
@@ -76,6 +80,9 @@ export const metricTable = {
     noLabels,
   ),
   s3accel_node_metadata_entries: gauge('Objects whose metadata the node keeps.'),
+  s3accel_node_metadata_bytes: gauge('Memory that those objects take, roughly.'),
+  s3accel_node_waiting_reads: gauge('Reads that wait for S3.'),
+  s3accel_node_lookups_in_flight: gauge('Objects that S3 is being asked about.'),
   s3accel_node_fetches_total: counter(
     'Fetches from S3: first fetches, revalidations, fills, and streams past the fill memory.',
     { kind: ['first', 'revalidation', 'fill', 'direct'] },

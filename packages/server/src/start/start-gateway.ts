@@ -16,7 +16,7 @@ import { HttpServer } from '../http/http-server.ts';
 import type { FaultLog, Log } from '../log.ts';
 import { RequestCounter } from '../metrics/counters.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { publishGateway } from '../metrics/publish.ts';
+import { publishGateway, publishLimit, publishServer } from '../metrics/publish.ts';
 import { ObjectHash } from '../object-hash.ts';
 import { PassThrough } from '../passthrough/pass-through.ts';
 import { defaultPeerOptions } from '../peers/link-options.ts';
@@ -68,7 +68,7 @@ function clientsOf(config: Config): ClientTable {
 
 /** Links to the nodes in other processes; null when there are none. */
 function startPeers(
-  { config, reactor, faults, ring, node }: GatewayContext,
+  { config, reactor, faults, metrics, ring, node }: GatewayContext,
   gateway: GatewayConfig,
   driver: GatewayDriver,
 ): Peers | null {
@@ -91,6 +91,7 @@ function startPeers(
     faults,
     driver,
   );
+  publishLimit(metrics, 'peer_reads', () => peers.readsRefused);
   peers.setMembers(
     others.map(({ nodeId, address }) => {
       const parsed = parseAddress(address);
@@ -162,7 +163,8 @@ export function startGateway(context: GatewayContext, gateway: GatewayConfig): R
   };
   router.connect({ server, sigv4, driver, passThrough, hash, count });
 
-  publishGateway(metrics, driver.gateway.counters);
+  publishGateway(metrics, driver.gateway);
+  publishServer(metrics, server.counters);
   metrics.readFrom('s3accel_gateway_connections', () => server.openConnections);
   const port = server.listen(listen.host, listen.port);
   log.info({ host: listen.host, port }, 'listening for clients');

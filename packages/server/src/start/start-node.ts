@@ -12,7 +12,7 @@ import type { CacheConfig, Config, NodeConfig } from '../config/config.ts';
 import { Slab } from '../disk/slab.ts';
 import type { FaultLog, Log } from '../log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { publishNode, publishOrigin, publishStore } from '../metrics/publish.ts';
+import { publishLimit, publishNode, publishOrigin, publishStore } from '../metrics/publish.ts';
 import { LinkAnswers } from '../node/link-answers.ts';
 import { NodeDriver } from '../node/node-driver.ts';
 import { LinkReads } from '../node/link-reads.ts';
@@ -126,7 +126,7 @@ export function startNode(context: NodeContext, node: NodeConfig): RunningNode {
   const forward = new WriteNotice(toOrigin, driver);
   const links = startLinks(context, node, slab, driver, forward);
 
-  publishNode(metrics, driver.node.counters);
+  publishNode(metrics, driver.node);
   publishStore(metrics, store.counters);
   publishOrigin(metrics, client.counters);
   metrics.readFrom('s3accel_node_capacity_bytes', () => store.capacityBytes);
@@ -178,6 +178,8 @@ function startLinks(
   driver.linkAnswers = new LinkAnswers(links, slab.readDescriptor);
   const port = links.listen(node.listen.host, node.listen.port);
   metrics.readFrom('s3accel_node_links', () => links.links);
+  publishLimit(metrics, 'node_links', () => links.linksRefused);
+  publishLimit(metrics, 'link_reads', () => links.readsRefused);
   log.info({ host: node.listen.host, port }, 'listening for links');
   return links;
 }
