@@ -19,10 +19,6 @@ export class LinkReads implements NodeReads {
     this.#driver.onReadCancelled(linkAsker(asker));
   }
 
-  onAskerReady(): void {
-    // A body is at most one piece, and the link holds that much: the node never waits for an asker.
-  }
-
   onSent(token: number, errno: number): void {
     this.#driver.onSlotSent(slotOfToken(token), errno);
   }

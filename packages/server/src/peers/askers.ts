@@ -26,9 +26,6 @@ export interface AskerRecord extends Linked<AskerRecord> {
   /** answering on a multiplexed link: the whole frame, filled piece by piece. */
   whole: Uint8Array | null;
   wholeLength: number;
-  /** answering on an exclusive link: bytes since the last mark, and whether one is under way. */
-  unmarked: number;
-  marked: boolean;
   /** sending: what the driver called this send. */
   sentToken: number;
   /** sending: the head waits for the body, so a file that can't be read leaves nothing behind. */
@@ -48,8 +45,6 @@ function newAskerRecord(): AskerRecord {
     missing: 0,
     whole: null,
     wholeLength: 0,
-    unmarked: 0,
-    marked: false,
     sentToken: 0,
     copied: false,
   };
@@ -86,8 +81,6 @@ export class Askers {
     record.requestId = requestId;
     record.stage = 'asked';
     record.missing = 0;
-    record.unmarked = 0;
-    record.marked = false;
     unanswered.append(record);
     return record;
   }

@@ -34,7 +34,6 @@ import { ForwardAnswerer } from './forward-answerer.ts';
 import { LinkContext } from './link-context.ts';
 import { AnsweringHandshake, fullRefusal } from './link-handshake.ts';
 import type { LinkServerOptions } from './link-options.ts';
-import { forwardWindowBytes } from './link-options.ts';
 import type { LinkUser } from './link.ts';
 import { Link } from './link.ts';
 import type { ReadAnswererOwner } from './read-answerer.ts';
@@ -46,8 +45,6 @@ export interface NodeReads {
   onRead(asker: Asker, request: ReadRequest): void;
   /** Nobody waits for this read any more: the asker's id is dead. */
   onReadCancelled(asker: Asker): void;
-  /** A body that comes in pieces may go on, after `continueAnswer` returned false. */
-  onAskerReady(asker: Asker): void;
   /** The kernel took a body out of a file, or won't any more (errno). Once for every send. */
   onSent(token: number, errno: number): void;
 }
@@ -187,15 +184,6 @@ export class LinkServer implements ReadAnswererOwner {
     this.#sendFile(record, at, bytesAnswerBytes, descriptor, fileOffset, length);
   }
 
-  /** Answers a blocks read with bytes, which are copied during the call. */
-  answerBytesFromMemory(asker: Asker, bytes: Uint8Array): void {
-    const record = this.#take(asker);
-    if (record === null) return;
-    this.#sendBytesHead(record, bytes.length);
-    record.link?.sendBytes(bytes);
-    this.#askers.release(record);
-  }
-
   /** Begins the answer of a blocks read whose `length` bytes come by `continueAnswer`. */
   beginAnswer(asker: Asker, length: number): void {
     const record = this.#askers.get(asker);
@@ -211,12 +199,12 @@ export class LinkServer implements ReadAnswererOwner {
   }
 
   /**
-   * Sends the next bytes of an answer that has begun, copied during the call; the last ones end it. False: the asker doesn't
-   * keep up, `onAskerReady` follows.
+   * Sends the next bytes of an answer that has begun, copied during the call; the last ones end it. What the asker hasn't taken
+   * waits here: a body is a block at most.
    */
-  continueAnswer(asker: Asker, bytes: Uint8Array): boolean {
+  continueAnswer(asker: Asker, bytes: Uint8Array): void {
     const record = this.#askers.get(asker);
-    if (record === null) return true;
+    if (record === null) return;
     record.missing -= bytes.length;
     if (record.whole !== null) {
       record.whole.set(bytes, record.wholeLength);
@@ -224,11 +212,8 @@ export class LinkServer implements ReadAnswererOwner {
       if (record.missing === 0) record.link?.sendBytes(record.whole);
     } else {
       record.link?.sendBytes(bytes);
-      this.#keepWindow(record, bytes.length);
     }
-    if (record.missing > 0) return !record.marked;
-    this.#askers.release(record);
-    return true;
+    if (record.missing === 0) this.#askers.release(record);
   }
 
   /** An answer that had begun can't be completed. */
@@ -276,11 +261,6 @@ export class LinkServer implements ReadAnswererOwner {
   onSent(link: Link, token: number, errno: number): void {
     const record = this.#askers.get(token - 1);
     if (record === null) return;
-    if (record.stage === 'answering') {
-      record.marked = false;
-      this.#reads.onAskerReady(record.id);
-      return;
-    }
     const { sentToken, requestId, copied } = record;
     this.#askers.release(record);
     if (errno !== 0 && !link.lost) {
@@ -387,15 +367,6 @@ export class LinkServer implements ReadAnswererOwner {
     const end = encodeFailureAnswer(reactor.output, at, requestId, failure, error);
     reactor.commit(end - at);
     reactor.write(link.id, Arena.output, at, end - at);
-  }
-
-  /** Asks to hear when the kernel took what was sent so far, once that is much. */
-  #keepWindow(record: AskerRecord, length: number): void {
-    record.unmarked += length;
-    if (record.unmarked < forwardWindowBytes || record.marked || record.link === null) return;
-    record.unmarked = 0;
-    record.marked = true;
-    this.#context.reactor.mark(record.link.id, record.id + 1, CommandFlag.eager);
   }
 
   // — letting in

@@ -3,7 +3,14 @@ import { closeSync, openSync, rmSync, writeFileSync, mkdtempSync, truncateSync }
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, beforeEach, describe, test } from 'node:test';
-import { blocksRequest, Cluster, lookupRequest, patternBytes, until } from './testing/cluster.ts';
+import {
+  answerBytes,
+  blocksRequest,
+  Cluster,
+  lookupRequest,
+  patternBytes,
+  until,
+} from './testing/cluster.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'multiplexed-'));
 after(() => rmSync(directory, { recursive: true }));
@@ -33,7 +40,7 @@ describe('a multiplexed link', () => {
     await until('five reads at the node', () => node.reads.length === 5);
     for (const read of [3, 1, 5, 2, 4]) {
       const asked = node.reads.find(({ first }) => first === read * 100)!;
-      server.answerBytesFromMemory(asked.asker, Buffer.from(`answer ${read}. `));
+      answerBytes(server, asked.asker, Buffer.from(`answer ${read}. `));
     }
     await until('five bodies', () => core.queued.length === 5);
     assert.deepEqual(
@@ -114,7 +121,7 @@ describe('a multiplexed link', () => {
     const { core, node, peers, server } = cluster;
     const client = await cluster.client();
     const bytes = patternBytes(32 * 1024);
-    node.answer = (asker) => server.answerBytesFromMemory(asker, bytes);
+    node.answer = (asker) => answerBytes(server, asker, bytes);
     core.onEach = (read) => peers.relayBody(read, client.connection);
     for (let read = 1; read <= 20; read++) peers.sendRead(read, 1, blocksRequest(0, bytes.length));
     await until('all bodies', () => client.length === 20 * bytes.length);
@@ -125,7 +132,7 @@ describe('a multiplexed link', () => {
   test('keeps a body that nobody takes at once', async () => {
     const { core, node, peers, server } = cluster;
     const client = await cluster.client();
-    node.answer = (asker) => server.answerBytesFromMemory(asker, Buffer.from('held'));
+    node.answer = (asker) => answerBytes(server, asker, Buffer.from('held'));
     peers.sendRead(1, 1, blocksRequest(0, 4));
     await until('the answer', () => core.answers.length === 1);
     peers.sendRead(2, 1, blocksRequest(0, 4));
@@ -148,8 +155,8 @@ describe('a multiplexed link', () => {
     await until('the reads', () => node.reads.length === 2);
     const [first, second] = node.reads.map(({ asker }) => asker);
     server.beginAnswer(first!, 6);
-    assert.equal(server.continueAnswer(first!, Buffer.from('abc')), true);
-    server.answerBytesFromMemory(second!, Buffer.from('2222'));
+    server.continueAnswer(first!, Buffer.from('abc'));
+    answerBytes(server, second!, Buffer.from('2222'));
     server.continueAnswer(first!, Buffer.from('def'));
     await until('both bodies', () => client.length === 10);
     assert.equal(client.bytes.toString(), '2222abcdef');
@@ -197,8 +204,8 @@ describe('a multiplexed link', () => {
     peers.cancelRead(1);
     await until('the cancellation', () => node.cancelled.length === 1);
     assert.deepEqual(node.cancelled, [node.reads[0]!.asker]);
-    server.answerBytesFromMemory(node.reads[0]!.asker, Buffer.from('late'));
-    server.answerBytesFromMemory(node.reads[1]!.asker, Buffer.from('okay'));
+    answerBytes(server, node.reads[0]!.asker, Buffer.from('late'));
+    answerBytes(server, node.reads[1]!.asker, Buffer.from('okay'));
     await until('the other answer', () => core.answers.length === 1);
     assert.equal(core.answers[0]!.read, 2);
     peers.cancelRead(2);
@@ -210,7 +217,7 @@ describe('a multiplexed link', () => {
     const { core, node, peers, server } = cluster;
     peers.sendRead(1, 1, blocksRequest(0, 4));
     await until('the read', () => node.reads.length === 1);
-    server.answerBytesFromMemory(node.reads[0]!.asker, Buffer.from('late'));
+    answerBytes(server, node.reads[0]!.asker, Buffer.from('late'));
     peers.cancelRead(1);
     await until('nothing is under way', () => peers.readsUnderWay === 0);
     assert.equal(core.answers.length, 0);
@@ -220,7 +227,7 @@ describe('a multiplexed link', () => {
   test('a read cancelled during its announcement is over', async () => {
     const { core, node, peers, server } = cluster;
     core.onEach = (read) => peers.cancelRead(read);
-    node.answer = (asker) => server.answerBytesFromMemory(asker, Buffer.from('body'));
+    node.answer = (asker) => answerBytes(server, asker, Buffer.from('body'));
     peers.sendRead(1, 1, blocksRequest(0, 4));
     await until('the answer', () => core.answers.length === 1);
     assert.equal(peers.readsUnderWay, 0);

@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestClient } from './testing/cluster.ts';
-import { blocksRequest, Cluster, patternBytes, until } from './testing/cluster.ts';
+import { answerBytes, blocksRequest, Cluster, patternBytes, until } from './testing/cluster.ts';
 
 const seconds = Number(process.env['FUZZ_SECONDS'] ?? 2);
 const seed = Number(process.env['FUZZ_SEED'] ?? Date.now() % 0x7fff_ffff);
@@ -157,7 +157,7 @@ class Fuzz {
         server.answerFailure(asker, 'changed', null);
         break;
       case 1:
-        server.answerBytesFromMemory(asker, bytes);
+        answerBytes(server, asker, bytes);
         break;
       case 2:
         this.#answerInPieces(asker, bytes);

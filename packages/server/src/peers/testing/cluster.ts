@@ -54,7 +54,6 @@ export class LogLines {
 export class ScriptedNode implements NodeReads {
   readonly reads: { asker: number; kind: string; key: string; first: number; last: number }[] = [];
   readonly cancelled: number[] = [];
-  readonly ready: number[] = [];
   readonly sent: { token: number; errno: number }[] = [];
   answer: (asker: number, request: ReadRequest) => void = () => undefined;
 
@@ -66,10 +65,6 @@ export class ScriptedNode implements NodeReads {
 
   onReadCancelled(asker: number): void {
     this.cancelled.push(asker);
-  }
-
-  onAskerReady(asker: number): void {
-    this.ready.push(asker);
   }
 
   onSent(token: number, errno: number): void {
@@ -144,6 +139,12 @@ export interface ClusterOptions {
   readonly server?: Partial<LinkServerOptions>;
   readonly gatewayReactor?: ReactorOptions;
   readonly forwardPort?: ForwardPort;
+}
+
+/** Answers a blocks read with bytes, all at once. */
+export function answerBytes(server: LinkServer, asker: number, bytes: Uint8Array): void {
+  server.beginAnswer(asker, bytes.length);
+  server.continueAnswer(asker, bytes);
 }
 
 const noForwardPort: ForwardPort = {
