@@ -65,11 +65,6 @@ export class Layout {
     return Math.floor((block * this.blockBytes) / this.chunkBytes);
   }
 
-  /** Blocks of an object; 0 for an empty one. */
-  blockCount(size: number): number {
-    return Math.ceil(size / this.blockBytes);
-  }
-
   /** Position of a block's first byte. */
   blockStart(block: number): number {
     return block * this.blockBytes;

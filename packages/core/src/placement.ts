@@ -13,6 +13,7 @@
 import { assert } from './base/assert.ts';
 import { mix32, mix64, type Hash128, type U64 } from './base/hash.ts';
 import { log2 } from './base/log2.ts';
+import type { Layout } from './layout.ts';
 import type { Ring } from './ring.ts';
 
 /** The 64-bit hash that a home or a chunk is ranked by. */
@@ -29,6 +30,18 @@ export function placeChunk(hash: Readonly<Hash128>, chunk: number, into: Placeme
   assert(chunk >= 0 && chunk <= 0xffff_ffff, 'placement: chunk out of range');
   // The other half of the hash, so that no chunk's placement is its home's.
   mix64(hash.h2 ^ mix32(chunk + 1), hash.h3 ^ chunk, into);
+}
+
+/** Writes the placement that a block of an object of `size` bytes is ranked by: its home's or its chunk's. */
+export function placeBlock(
+  layout: Layout,
+  hash: Readonly<Hash128>,
+  size: number,
+  block: number,
+  into: Placement,
+): void {
+  if (layout.isOnHome(size, block)) placeHome(hash, into);
+  else placeChunk(hash, layout.chunkOfBlock(block), into);
 }
 
 /**

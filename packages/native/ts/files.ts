@@ -4,9 +4,6 @@ import { constants, openSync } from 'node:fs';
 import { native } from './native.ts';
 import { ReactorError } from './reactor.ts';
 
-/** Offsets, lengths and addresses of direct writes are multiples of this. */
-export const directAlignment = 4096;
-
 /** Zeroed memory for direct reads and writes: its address is a multiple of 4096. */
 export function alignedMemory(bytes: number): Uint8Array {
   return new Uint8Array(native.allocateAligned(bytes));

@@ -194,11 +194,6 @@ export class Reactor {
     return id as ConnectionId;
   }
 
-  /** Hands a live connection to somebody else; a dead one is left alone. */
-  setOwner(id: ConnectionId, owner: ConnectionOwner): void {
-    if (this.#ids[id & indexMask] === id) this.#owners[id & indexMask] = owner;
-  }
-
   /** Numeric address and port of the peer, '' when the connection is gone. */
   peerAddress(id: ConnectionId): string {
     return this.#native.peerAddress(id);

@@ -6,7 +6,7 @@
  * it all.
  */
 import type { Hash128 } from '../base/hash.ts';
-import { candidates, ownerOf, placeChunk, placeHome, type Placement } from '../placement.ts';
+import { candidates, ownerOf, placeBlock, placeHome, type Placement } from '../placement.ts';
 import type { Layout } from '../layout.ts';
 import type { Ring } from '../ring.ts';
 
@@ -34,11 +34,7 @@ export class Planner {
 
   /** The node that keeps the block at a position, or its stand-in; null in an empty ring. */
   owner(hash: Hash128, size: number, position: number, useCandidate: boolean): number | null {
-    if (this.#layout.isOnHome(size, this.#layout.blockOf(position))) {
-      placeHome(hash, this.#placement);
-    } else {
-      placeChunk(hash, this.#layout.chunkOf(position), this.#placement);
-    }
+    placeBlock(this.#layout, hash, size, this.#layout.blockOf(position), this.#placement);
     return this.#pick(useCandidate);
   }
 

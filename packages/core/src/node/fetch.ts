@@ -17,14 +17,13 @@
  * Memory: about 4 KiB a fetch, most of it the segments.
  */
 import { assert } from '../base/assert.ts';
+import { NO_MEMORY } from '../base/fill-memory.ts';
 import { equalHash128, type Hash128 } from '../base/hash.ts';
 import { LinkedList, type Linked } from '../base/linked-list.ts';
 import type { RangeKind } from '../s3/byte-range.ts';
 import { NO_ID, SlotPool, type PoolId } from '../base/slot-pool.ts';
 import type { FetchRequest } from './effects.ts';
 import type { Reader } from './reader.ts';
-
-export const noMemory = -1;
 
 export class Segment {
   readonly fetch: Fetch;
@@ -35,7 +34,7 @@ export class Segment {
   last = 0;
   /** Bytes that have arrived. */
   received = 0;
-  memory = noMemory;
+  memory = NO_MEMORY;
   /** It is the whole of its block, so it could be stored. */
   isBlock = false;
   isAdmitted = false;

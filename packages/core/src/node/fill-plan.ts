@@ -5,8 +5,9 @@
  * only what is read. Planning a block counts as its read at the doorkeeper.
  */
 import { assert } from '../base/assert.ts';
+import { NO_MEMORY } from '../base/fill-memory.ts';
 import { NO_SLOT } from '../store/store.ts';
-import { noMemory, type Fetch } from './fetch.ts';
+import type { Fetch } from './fetch.ts';
 import type { NodeParts } from './parts.ts';
 import type { Reader } from './reader.ts';
 
@@ -87,7 +88,7 @@ function layOut(parts: NodeParts, fetch: Fetch, first: number, last: number): vo
     segment.first = Math.max(first, start);
     segment.last = Math.min(last, start + length - 1);
     segment.received = 0;
-    segment.memory = noMemory;
+    segment.memory = NO_MEMORY;
     segment.isBlock = segment.length === length;
     segment.askedTo = segment.first;
     segment.servedTo = segment.first;

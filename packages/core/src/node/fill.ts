@@ -24,7 +24,7 @@ import type { OriginError, ReadFailure } from '../read.ts';
 import type { SlotId } from '../store/store.ts';
 import { answerFailure, answerMetadata, startOver } from './answers.ts';
 import type { FetchEnd, FetchHead, FetchId } from './effects.ts';
-import { newFetchRequest, noMemory, type Fetch, type Segment } from './fetch.ts';
+import { newFetchRequest, type Fetch, type Segment } from './fetch.ts';
 import { planAdopted, planFill } from './fill-plan.ts';
 import type { NodeParts } from './parts.ts';
 import type { Reader } from './reader.ts';
@@ -90,7 +90,7 @@ export class Fills {
     planFill(this.#parts, now, fetch, reader);
     const segment = fetch.segments[0]!;
     segment.memory = this.#allocate(now, segment.length, true);
-    if (segment.memory === noMemory) {
+    if (segment.memory === NO_MEMORY) {
       this.#stream(fetch, reader);
       return;
     }
@@ -281,10 +281,10 @@ export class Fills {
     if (segment.state !== 'ahead') return;
     if (fetch.current > fetch.wanted + this.#parts.limits.readAheadSegments) return;
     const isAwaited = fetch.readers > 0;
-    if (segment.memory === noMemory) {
+    if (segment.memory === NO_MEMORY) {
       segment.memory = this.#allocate(now, segment.length, isAwaited);
     }
-    if (segment.memory === noMemory) {
+    if (segment.memory === NO_MEMORY) {
       if (isAwaited) this.#starve(now, fetch, segment);
       return;
     }
@@ -301,7 +301,7 @@ export class Fills {
       const mark = isAwaited ? fetches.idle.first : null;
       if (mark === null) {
         counters.memoryExhausted += 1;
-        return noMemory;
+        return NO_MEMORY;
       }
       this.giveUp(now, mark.fetch);
     }

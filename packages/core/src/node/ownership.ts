@@ -1,6 +1,6 @@
 /** Where this node stands in the ring: the placements of blocks, and which of them it owns. */
 import type { Hash128 } from '../base/hash.ts';
-import { ownerOf, placeChunk, placeHome, type Placement } from '../placement.ts';
+import { ownerOf, placeBlock, type Placement } from '../placement.ts';
 import type { Layout } from '../layout.ts';
 import type { Ring } from '../ring.ts';
 
@@ -18,12 +18,7 @@ export class Ownership {
 
   /** The placement that a block is ranked by; good until the next call. */
   placementOf(hash: Hash128, size: number, block: number): Readonly<Placement> {
-    if (this.#layout.isOnHome(size, block)) {
-      placeHome(hash, this.#placement);
-    } else {
-      const chunk = this.#layout.chunkOf(this.#layout.blockStart(block));
-      placeChunk(hash, chunk, this.#placement);
-    }
+    placeBlock(this.#layout, hash, size, block, this.#placement);
     return this.#placement;
   }
 

@@ -7,9 +7,9 @@
  * become admitted while it waits.
  */
 import { assert } from '../base/assert.ts';
-import { PAGE_BYTES } from '../base/fill-memory.ts';
+import { NO_MEMORY, PAGE_BYTES } from '../base/fill-memory.ts';
 import { NO_SLOT, type SlotId } from '../store/store.ts';
-import { noMemory, type Fetch, type Segment } from './fetch.ts';
+import type { Fetch, Segment } from './fetch.ts';
 import type { NodeParts } from './parts.ts';
 import type { Reader } from './reader.ts';
 
@@ -99,8 +99,8 @@ export class Segments {
   /** Nobody needs its bytes any more. */
   drop(segment: Segment): void {
     assert(segment.readers.size === 0, 'nobody waits for bytes that are dropped');
-    if (segment.memory !== noMemory) this.#parts.memory.free(segment.memory);
-    segment.memory = noMemory;
+    if (segment.memory !== NO_MEMORY) this.#parts.memory.free(segment.memory);
+    segment.memory = NO_MEMORY;
     segment.state = 'gone';
   }
 

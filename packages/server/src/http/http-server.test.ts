@@ -191,7 +191,6 @@ describe('requests and answers', () => {
       '/chunked': (exchange, { server }) => {
         const writer = server.beginAnswer(exchange, 200, unknownLength);
         writer?.header('X-Name', 'v\u00e9');
-        writer?.numberHeader('X-Number', 9_007_199_254_740_991);
         writer?.contentRange(0, 9, 4_294_967_296);
         server.sendHead(exchange);
         for (let at = 0; at < text.length; at += 30_000) {
@@ -226,7 +225,6 @@ describe('requests and answers', () => {
     const [, body, headers] = await fetchText('/chunked');
     assert.equal(body, text);
     assert.equal(headers['x-name'], 'v\u00e9');
-    assert.equal(headers['x-number'], '9007199254740991');
     assert.equal(headers['content-range'], 'bytes 0-9/4294967296');
     assert.deepEqual((await fetchText('/nothing')).slice(0, 2), [304, '']);
     assert.deepEqual((await fetchText('/length', 'HEAD')).slice(0, 2), [200, '']);

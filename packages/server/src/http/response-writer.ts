@@ -124,15 +124,6 @@ export class ResponseWriter {
     this.#lineEnd();
   }
 
-  /** Adds `Name: number`, for non-negative whole numbers. */
-  numberHeader(name: string, value: number): void {
-    this.#room(name.length + 20);
-    this.#text(name);
-    this.#text(': ');
-    this.#number(value);
-    this.#lineEnd();
-  }
-
   /** Adds `Content-Range: bytes first-last/size`. */
   contentRange(first: number, last: number, size: number): void {
     this.#room(80);
