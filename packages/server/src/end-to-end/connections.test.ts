@@ -29,9 +29,9 @@ for (const { name, processes } of arrangements) {
       await rig.stop();
     });
 
-    for (const { what, run } of abandonments) {
-      test(`after 350 clients that leave ${what}, nothing is left`, async () => {
-        await run(rig, 350);
+    for (const { what, quickly, run } of abandonments) {
+      test(`after ${quickly} clients that leave ${what}, nothing is left`, async () => {
+        await run(rig, quickly);
         await assertNothingInUse(rig.cluster);
         rig.s3.put('bucket', 'after', version(what, 50_000));
         const answer = await rig.client.get('bucket', 'after');

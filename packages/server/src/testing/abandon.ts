@@ -52,13 +52,13 @@ async function whileOthersWait(rig: Rig, count: number): Promise<void> {
 }
 
 async function inTheBody(rig: Rig, count: number): Promise<void> {
-  rig.s3.put('bucket', 'long', version('long', 12 * mib));
+  rig.s3.put('bucket', 'long', version('long', 5 * mib));
   await warm(rig.client, 'bucket', 'long');
   await many(count, async (index) => {
-    const key = index % 5 === 0 ? `long-${index}` : 'long';
-    if (key !== 'long') rig.s3.putSynthetic('bucket', key, 12 * mib);
+    const key = index % 10 === 0 ? `long-${index}` : 'long';
+    if (key !== 'long') rig.s3.putSynthetic('bucket', key, 5 * mib);
     const connection = await rig.client.begin(getOf('bucket', key));
-    await connection.answer({ stopAfter: 1 + index * 1000 });
+    await connection.answer({ stopAfter: 1 + ((index * 9973) % (4 * mib)) });
     leave(connection, index);
   });
 }
@@ -95,19 +95,21 @@ async function inAPassedAnswer(rig: Rig, count: number): Promise<void> {
   await many(count, async (index) => {
     const target = `${pathOf('bucket', 'passed')}?response-content-type=text%2Fplain`;
     const connection = await rig.client.begin({ method: 'GET', target });
-    await connection.answer({ stopAfter: 1 + index * 100 });
+    await connection.answer({ stopAfter: 1 + ((index * 9973) % (3 * mib)) });
     leave(connection, index);
   });
 }
 
 export const abandonments: readonly {
   readonly what: string;
+  /** How many of them a quick test can afford. */
+  readonly quickly: number;
   readonly run: (rig: Rig, count: number) => Promise<void>;
 }[] = [
-  { what: 'before the first byte', run: beforeFirstByte },
-  { what: 'while others wait for the same fetch', run: whileOthersWait },
-  { what: 'in the middle of an answer', run: inTheBody },
-  { what: 'in the middle of their head', run: inTheHead },
-  { what: 'in the middle of an upload', run: inAnUpload },
-  { what: 'in the middle of an answer that passes through', run: inAPassedAnswer },
+  { what: 'before the first byte', quickly: 1000, run: beforeFirstByte },
+  { what: 'while others wait for the same fetch', quickly: 1000, run: whileOthersWait },
+  { what: 'in the middle of an answer', quickly: 150, run: inTheBody },
+  { what: 'in the middle of their head', quickly: 1000, run: inTheHead },
+  { what: 'in the middle of an upload', quickly: 1000, run: inAnUpload },
+  { what: 'in the middle of an answer that passes through', quickly: 200, run: inAPassedAnswer },
 ];

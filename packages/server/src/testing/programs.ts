@@ -103,6 +103,8 @@ export interface Cluster {
 export interface ClusterOptions {
   readonly originPort: number;
   readonly processes: 1 | 2;
+  /** Where the temporary folder with the data directory goes; the system's place for them if absent. */
+  readonly root?: string;
   /** `cache.capacity_bytes`; 256 MiB if absent. */
   readonly capacity?: string;
   /** TOML appended to the node's [cache] table, such as policies. */
@@ -126,7 +128,7 @@ grants = [{ bucket = "*", access = "write" }]
 
 /** Starts a gateway and a node, as one process or as two, in front of an origin on `originPort`. */
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {
-  const directory = mkdtempSync(join(tmpdir(), 's3-accelerator-test-'));
+  const directory = mkdtempSync(join(options.root ?? tmpdir(), 's3-accelerator-test-'));
   const [gatewayPort, nodePort, admin, gatewayAdmin] = await Promise.all([
     freePort(),
     freePort(),

@@ -1,0 +1,123 @@
+// Disks that aren't what they should be: at start a clear message and an exit code, while running a miss or a broken connection,
+// never wrong bytes, and a process that lives.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { freePort, program } from '../testing/programs.ts';
+import { arrangements, assertNothingInUse, startRig } from '../testing/rig.ts';
+import { version, warm } from '../testing/versions.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 's3-accelerator-disk-'));
+after(() => rmSync(directory, { recursive: true, force: true }));
+
+const mib = 1 << 20;
+
+/** Starts the program on a node that can't start, and waits for its end. */
+async function runToItsEnd(
+  dataDir: string,
+  capacity: string,
+): Promise<{ status: number | null; text: string }> {
+  const file = join(directory, 'node.toml');
+  writeFileSync(
+    file,
+    `
+[origin]
+endpoint = "http://127.0.0.1:1"
+region = "us-east-1"
+access_key_id = "x"
+secret_access_key = "y-y-y-y-y-y-y-y-y"
+[cluster]
+secret = "a secret of this test"
+nodes = [{ id = 0, address = "127.0.0.1:${await freePort()}" }]
+[node]
+id = 0
+data_dir = "${dataDir}"
+[cache]
+capacity_bytes = "${capacity}"
+`,
+  );
+  const run = spawnSync(process.execPath, [program, file], { encoding: 'utf8', timeout: 30_000 });
+  return { status: run.status, text: run.stdout + run.stderr };
+}
+
+test('a data directory that another process uses is refused by name', async () => {
+  const rig = await startRig({ processes: 1 });
+  try {
+    const { status, text } = await runToItsEnd(rig.cluster.dataDir, '64MiB');
+    assert.equal(status, 1, text);
+    assert.match(text, /used by another process/);
+    assert.ok(text.includes(rig.cluster.dataDir));
+    rig.s3.put('bucket', 'key', 'still here');
+    await warm(rig.client, 'bucket', 'key');
+  } finally {
+    await rig.stop();
+  }
+});
+
+test('a data directory that can’t be made is refused by name', async () => {
+  writeFileSync(join(directory, 'a-file'), '');
+  for (const dataDir of [join(directory, 'a-file', 'data'), '/proc/s3-accelerator']) {
+    const { status, text } = await runToItsEnd(dataDir, '64MiB');
+    assert.ok(status === 1 || status === 2, `${status}: ${text}`);
+    assert.ok(text.includes(dataDir), text);
+    assert.doesNotMatch(text, /\n {4}at /, 'no stack trace');
+  }
+});
+
+test('a capacity beyond the disk is refused, with what to change', async () => {
+  const { status, text } = await runToItsEnd(join(directory, 'large'), '500TiB');
+  assert.ok(status === 1 || status === 2, `${status}: ${text}`);
+  assert.match(text, /capacity/);
+  assert.doesNotMatch(text, /\n {4}at /, 'no stack trace');
+});
+
+for (const { name, processes } of arrangements) {
+  for (const left of [0, 3 * mib + 12_345]) {
+    test(`a slab cut to ${left} bytes while running costs hits, not bytes (${name})`, async () => {
+      const rig = await startRig({ processes, cache: '[cache.default_policy]\nimmutable = true' });
+      try {
+        const sizes = [1000, 20_000, 50_000, 300_000, mib, 4 * mib, 9 * mib + 5];
+        const objects = sizes.map((size) => ({
+          key: `of-${size}`,
+          bytes: version(`${size}`, size),
+        }));
+        for (const { key, bytes } of objects) {
+          rig.s3.put('bucket', key, bytes);
+          await warm(rig.client, 'bucket', key);
+        }
+        const slab = join(rig.cluster.dataDir, 'slab');
+        truncateSync(slab, left);
+        assert.equal(statSync(slab).size, left);
+        let cut = 0;
+        for (let round = 0; round < 4; round++) {
+          for (const { key, bytes } of objects) {
+            const read = await rig.client.get('bucket', key).catch(() => null);
+            if (read === null || read.isCut) {
+              cut++;
+              const came = read?.body ?? Buffer.alloc(0);
+              assert.ok(came.equals(bytes.subarray(0, came.length)), `${key}: wrong bytes, cut`);
+            } else if (read.status === 200) {
+              assert.ok(read.body.equals(bytes), `${key}: wrong bytes in round ${round}`);
+            } else assert.ok(read.status >= 500, `${read.status}`);
+          }
+        }
+        // Each block that is gone is noticed once; from then on it is fetched anew.
+        for (const { key, bytes } of objects) {
+          const read = await rig.client.get('bucket', key);
+          assert.ok(
+            read.body.equals(bytes),
+            `${key} is read again (${cut} answers were cut before)`,
+          );
+        }
+        assert.equal(rig.cluster.node.child.exitCode, null);
+        assert.equal(rig.cluster.gateway.child.exitCode, null);
+        await assertNothingInUse(rig.cluster);
+      } finally {
+        await rig.stop();
+      }
+    });
+  }
+}
