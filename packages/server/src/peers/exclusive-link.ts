@@ -19,17 +19,10 @@ import { FrameType } from '@s3-accelerator/protocol/frame.ts';
 import { decodeReadAnswer } from '@s3-accelerator/protocol/read-answer.ts';
 import type { LinkContext } from './link-context.ts';
 import { AskingHandshake } from './link-handshake.ts';
+import type { LinkOwner } from './link-pool.ts';
 import type { LinkUser } from './link.ts';
 import { Link } from './link.ts';
 import type { PendingRead, ReadLink, Reads } from './reads.ts';
-
-/** Whoever opened the link. */
-export interface ExclusiveLinkOwner {
-  onExclusiveOpen(): void;
-  /** The link is open, or its answer is complete: it can carry the next read. */
-  onExclusiveFree(link: ExclusiveLink): void;
-  onExclusiveLost(link: ExclusiveLink, served: boolean): void;
-}
 
 export interface ExclusiveLinkLimits {
   readonly idleMs: number;
@@ -42,7 +35,7 @@ const relayToken = 1;
 export class ExclusiveLink implements LinkUser, ReadLink {
   readonly #context: LinkContext;
   readonly #reads: Reads;
-  readonly #owner: ExclusiveLinkOwner;
+  readonly #owner: LinkOwner<ExclusiveLink>;
   readonly #limits: ExclusiveLinkLimits;
   readonly #link: Link;
   readonly #answer = newReadAnswer();
@@ -59,7 +52,7 @@ export class ExclusiveLink implements LinkUser, ReadLink {
   constructor(
     context: LinkContext,
     reads: Reads,
-    owner: ExclusiveLinkOwner,
+    owner: LinkOwner<ExclusiveLink>,
     host: string,
     port: number,
     limits: ExclusiveLinkLimits,
@@ -159,8 +152,8 @@ export class ExclusiveLink implements LinkUser, ReadLink {
     this.#served = true;
     this.#context.reactor.deadline(this.#link.id, this.#limits.idleMs);
     this.#link.receiveHeadsOnly();
-    this.#owner.onExclusiveOpen();
-    this.#owner.onExclusiveFree(this);
+    this.#owner.onOpen();
+    this.#owner.onFree(this);
   }
 
   onFrame(link: Link, header: FrameHeader, start: number, end: number): void {
@@ -179,7 +172,7 @@ export class ExclusiveLink implements LinkUser, ReadLink {
       this.#dropBody();
     } else if (answer.kind === 'failure' || answer.bodyLength === 0) {
       this.#current = null;
-      this.#owner.onExclusiveFree(this);
+      this.#owner.onFree(this);
       this.#reads.finish(pending, answer);
     } else {
       const { id } = pending;
@@ -203,7 +196,7 @@ export class ExclusiveLink implements LinkUser, ReadLink {
       this.#dropBody();
     } else if (pending.stage === 'taken') {
       this.#current = null;
-      this.#owner.onExclusiveFree(this);
+      this.#owner.onFree(this);
       this.#reads.finishBody(pending);
     } else {
       pending.stage = 'held';
@@ -227,7 +220,7 @@ export class ExclusiveLink implements LinkUser, ReadLink {
     else this.#context.reactor.resume(this.#link.id);
     this.#emptying = false;
     this.#current = null;
-    this.#owner.onExclusiveFree(this);
+    this.#owner.onFree(this);
     if (pending.stage === 'held') this.#reads.hold(pending);
     else if (pending.stage === 'relaying') this.#reads.finishBody(pending);
     else this.#reads.release(pending);
@@ -246,7 +239,7 @@ export class ExclusiveLink implements LinkUser, ReadLink {
     } else if (status === RelayStatus.targetGone) {
       this.#dropRest(missing);
     } else {
-      this.#owner.onExclusiveFree(this);
+      this.#owner.onFree(this);
     }
     if (pending === null) return;
     if (pending.stage === 'dropped') this.#reads.release(pending);
@@ -255,7 +248,7 @@ export class ExclusiveLink implements LinkUser, ReadLink {
   }
 
   onLost(): void {
-    this.#owner.onExclusiveLost(this, this.#served);
+    this.#owner.onLost(this, this.#served);
     const pending = this.#current;
     // A relay's own end comes with its token.
     if (pending === null || this.#relaying) return;
@@ -275,7 +268,7 @@ export class ExclusiveLink implements LinkUser, ReadLink {
       return;
     }
     this.#relaying = this.#link.dropBody(relayToken);
-    if (!this.#relaying) this.#owner.onExclusiveFree(this);
+    if (!this.#relaying) this.#owner.onFree(this);
   }
 
   /** Gets rid of what a dead client left. */

@@ -27,15 +27,9 @@ import type { Forwarding, ForwardRequest, ForwardSink } from '../passthrough/for
 import type { LinkContext } from './link-context.ts';
 import { AskingHandshake } from './link-handshake.ts';
 import { forwardWindowBytes } from './link-options.ts';
+import type { LinkOwner } from './link-pool.ts';
 import type { LinkUser } from './link.ts';
 import { Link } from './link.ts';
-
-/** Whoever opened the link and lends it to requests. */
-export interface ForwardLinkOwner {
-  onForwardOpen(): void;
-  onForwardFree(link: ForwardLink): void;
-  onForwardLost(link: ForwardLink, served: boolean): void;
-}
 
 /** Where requests wait for a link. */
 export interface ForwardQueue {
@@ -147,7 +141,7 @@ export class AskedForward implements Forwarding {
 
 export class ForwardLink implements LinkUser {
   readonly #context: LinkContext;
-  readonly #owner: ForwardLinkOwner;
+  readonly #owner: LinkOwner<ForwardLink>;
   readonly #link: Link;
   readonly #idleMs: number;
   #served = false;
@@ -160,7 +154,7 @@ export class ForwardLink implements LinkUser {
 
   constructor(
     context: LinkContext,
-    owner: ForwardLinkOwner,
+    owner: LinkOwner<ForwardLink>,
     host: string,
     port: number,
     idleMs: number,
@@ -229,7 +223,7 @@ export class ForwardLink implements LinkUser {
 
   onOpen(): void {
     this.#served = true;
-    this.#owner.onForwardOpen();
+    this.#owner.onOpen();
     this.#beFree();
   }
 
@@ -275,7 +269,7 @@ export class ForwardLink implements LinkUser {
   onLost(): void {
     const asked = this.#current;
     this.#current = null;
-    this.#owner.onForwardLost(this, this.#served);
+    this.#owner.onLost(this, this.#served);
     asked?.onFailed('ServiceUnavailable', `the link to ${this.#link.peer} was lost`);
   }
 
@@ -319,6 +313,6 @@ export class ForwardLink implements LinkUser {
 
   #beFree(): void {
     this.#context.reactor.deadline(this.#link.id, this.#idleMs);
-    this.#owner.onForwardFree(this);
+    this.#owner.onFree(this);
   }
 }
