@@ -467,6 +467,20 @@ test('informational answers pass by', async (t) => {
   assert.equal(recorder.status, 200);
 });
 
+test('a status that HTTP does not have is a protocol failure', async (t) => {
+  for (const status of [600, 999]) {
+    const { raw, client, origin } = await start(t, ({ socket }) => {
+      socket.write(answer(`${status} Odd`, [], 'x'));
+    });
+    const recorder = new Recorder();
+    client.request(origin, request(origin), recorder);
+    await recorder.over;
+    assert.equal(recorder.failure?.code, 'protocol');
+    assert.equal(raw.requests.length, 1);
+    assert.equal(client.counters.inFlight, 0);
+  }
+});
+
 test('an answer that is not HTTP is a protocol failure and is not repeated', async (t) => {
   const { raw, client, origin } = await start(t, ({ socket }) => {
     socket.write('SSH-2.0-OpenSSH\r\n\r\n');

@@ -46,6 +46,8 @@ export interface OriginRequest {
 }
 
 const retryBaseMs = 40;
+/** HTTP parsers let any three digits pass; HTTP itself, and whatever counts answers by status, ends here. */
+const maxStatus = 599;
 
 /** What the client has to do for an exchange: send it, and forget it once it is over. */
 export interface ExchangeHost {
@@ -219,6 +221,10 @@ export class OriginExchange {
   }
 
   answered(status: number, headers: string[], controller: Dispatcher.DispatchController): void {
+    if (status > maxStatus) {
+      this.#fail(originFailure('protocol', `${this.#host.base} answered with status ${status}`));
+      return;
+    }
     this.#host.counters.answered(this.#request.operation, status);
     if (this.#request.retryStatuses.has(status) && this.#canRetry()) {
       // The error's body runs out unread, which keeps the connection.
