@@ -37,7 +37,7 @@ export interface FetchRequest {
 export interface FetchHead {
   /** 200, 206, 304, or an error's. */
   status: number;
-  /** Raw ETag header, '' when missing. Weak ones (`W/`) count as missing. */
+  /** Raw ETag header, quotes included; '' when it is missing or not a strong one. */
   etag: string;
   /** Bytes of the whole object (Content-Range's total, else Content-Length); -1 when unknown. */
   size: number;

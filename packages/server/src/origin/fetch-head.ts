@@ -7,6 +7,7 @@
  */
 import type { FetchHead } from '@s3-accelerator/core/node/effects.ts';
 import type { OriginError } from '@s3-accelerator/core/read.ts';
+import { isStrongEtag } from '@s3-accelerator/core/s3/etag.ts';
 import { parseHttpDate } from '@s3-accelerator/core/s3/http-date.ts';
 
 /** Lower-case names of headers that belong to one answer, not to the object. */
@@ -64,7 +65,7 @@ export function readFetchHead(
   const range = status === 206 ? contentRange(headerValue(headers, 'content-range')) : null;
   const head: FetchHead = {
     status,
-    etag: /^W\//i.test(etag) ? '' : etag,
+    etag: isStrongEtag(etag) ? etag : '',
     size: -1,
     first: 0,
     length: 0,

@@ -261,6 +261,14 @@ test('a weak ETag counts as none, an unknown size as -1', async (t) => {
   assert.deepEqual([head?.etag, head?.size, end], ['', -1, 'complete']);
 });
 
+test('an ETag without quotes names no version', async (t) => {
+  const { rig } = await onRaw(t, ({ socket }) => {
+    socket.write('HTTP/1.1 200 OK\r\nETag: e\r\nContent-Length: 1\r\n\r\nx');
+  });
+  const { head } = await rig.fetch({});
+  assert.equal(head?.etag, '');
+});
+
 for (const [name, headers, body] of [
   ['shorter than Content-Length', 'Content-Length: 10', 'short'],
   ['shorter than Content-Range', 'Content-Range: bytes 0-9/20\r\nContent-Length: 5', 'short'],

@@ -9,6 +9,7 @@
  * headers may be touched by proxies on the way.
  */
 import { createHmac, hash } from 'node:crypto';
+import { formatAmzDate } from '@s3-accelerator/core/s3/http-date.ts';
 import { splitTarget } from '@s3-accelerator/core/s3/object-key.ts';
 import { percentDecode, percentEncode } from '@s3-accelerator/core/s3/percent-encoding.ts';
 import type { OriginCredentials } from './origins.ts';
@@ -43,7 +44,7 @@ export class OriginSigner {
     region: string,
     now: number,
   ): void {
-    const timestamp = amzDate(now);
+    const timestamp = formatAmzDate(Math.floor(now / 1000));
     headers.push('x-amz-date', timestamp, 'x-amz-content-sha256', payloadHash);
     if (credentials.sessionToken !== undefined) {
       headers.push('x-amz-security-token', credentials.sessionToken);
@@ -78,10 +79,6 @@ export class OriginSigner {
     this.#keys.set(cacheKey, made);
     return made;
   }
-}
-
-function amzDate(now: number): string {
-  return `${new Date(now).toISOString().slice(0, 19).replace(/[-:]/g, '')}Z`;
 }
 
 /** S3 decodes the path and encodes it again, each byte once and without normalising. */

@@ -4,6 +4,7 @@
  * aws-chunked is framing, not content: S3 takes it off before it stores an object, and so it must never reach an object's
  * Content-Encoding by way of an origin that wouldn't.
  */
+import { unsignedTrailerPayload } from '../origin/origin-signer.ts';
 
 const framingHeaders: ReadonlySet<string> = new Set([
   'x-amz-decoded-content-length',
@@ -53,7 +54,7 @@ export function withTrailerFraming(
   if (at < 0) kept.push('Content-Encoding', 'aws-chunked');
   else kept[at + 1] = `aws-chunked,${kept[at + 1]!}`;
   kept.push('x-amz-decoded-content-length', String(length), 'x-amz-trailer', trailer);
-  kept.push('x-amz-content-sha256', 'STREAMING-UNSIGNED-PAYLOAD-TRAILER');
+  kept.push('x-amz-content-sha256', unsignedTrailerPayload);
   return kept;
 }
 
