@@ -260,6 +260,24 @@ describe('what S3 refuses', () => {
     rig.assertNothingLeft();
   });
 
+  test('an object of unknown length is passed through, and its fetch is cut off', () => {
+    const rig = new Rig();
+    rig.s3.put(0, 'b', 'k', 300_000);
+    rig.s3.faultOf = () => ({ kind: 'unknownLength' });
+    assert.equal(rig.get('k').end, 'passThrough');
+    assert.equal(rig.get('k', { range: bounded(0, 9) }).end, 'passThrough');
+    rig.assertNothingLeft();
+  });
+
+  test('a fill of known metadata whose answer does not say its length is cut off', () => {
+    const rig = new Rig();
+    rig.s3.put(0, 'b', 'k', 300_000);
+    rig.get('k', { head: true });
+    rig.s3.faultOf = (request) => (request.headOnly ? null : { kind: 'unknownLength' });
+    assert.equal(rig.get('k').end, 'passThrough');
+    rig.assertNothingLeft();
+  });
+
   test('a range that nobody asked for is not believed', () => {
     const rig = new Rig();
     rig.s3.put(0, 'b', 'k', 300_000);

@@ -93,10 +93,11 @@ export class Home {
       return;
     }
     if (head.status !== 200 && head.status !== 206) {
-      this.#fail(now, lookup, fetch, head.error, head.length > 0);
+      this.#fail(now, lookup, fetch, head.error, head.length !== 0);
       return;
     }
-    const hasBody = !fetch.headOnly && head.length > 0;
+    // A body of unknown length is one too: what isn't wanted of it must be cut off.
+    const hasBody = !fetch.headOnly && head.length !== 0;
     const metadata = this.#describe(fetch, head);
     if (metadata === null) {
       counters.oddAnswers += 1;

@@ -28,7 +28,9 @@ export type Fault =
   /** Whatever is current, even if another version was asked for. */
   | { readonly kind: 'ignoresIfMatch' }
   /** A range that nobody asked for. */
-  | { readonly kind: 'wrongRange' };
+  | { readonly kind: 'wrongRange' }
+  /** The whole object in a body that doesn't say how long it is. */
+  | { readonly kind: 'unknownLength' };
 
 export interface S3Answer {
   readonly head: FetchHead | null;
@@ -129,7 +131,8 @@ function answerVersion(version: Version, request: FetchRequest, fault: Fault | n
   if (request.headOnly) return { head, body: noBytes, breaksOff: false };
   let first = 0;
   let last = size - 1;
-  const hasRange = request.rangeKind !== 'none' && fault?.kind !== 'ignoresRange';
+  const isSized = fault?.kind !== 'unknownLength';
+  const hasRange = request.rangeKind !== 'none' && fault?.kind !== 'ignoresRange' && isSized;
   if (hasRange && request.rangeKind === 'suffix') {
     if (request.first === 0 || size === 0) return refusal(416, 'InvalidRange');
     first = Math.max(0, size - request.first);
@@ -146,6 +149,10 @@ function answerVersion(version: Version, request: FetchRequest, fault: Fault | n
   head.first = first;
   head.length = Math.max(0, last - first + 1);
   const body = contentOf(etag, first, head.length);
+  if (!isSized) {
+    head.size = -1;
+    head.length = -1;
+  }
   if (fault?.kind !== 'short') return { head, body, breaksOff: false };
   const bytes = Math.min(fault.bytes, Math.max(0, body.length - 1));
   return { head, body: body.subarray(0, bytes), breaksOff: body.length > 0 };
