@@ -215,7 +215,7 @@ export function operationOf(
   copies: boolean,
 ): Operation | null {
   if (method === 'other' || method === 'OPTIONS') return null;
-  if (copySourceParameter(parameters) !== null) return null;
+  if (parameters.some(isCopySource)) return null;
   const [plain, subresources, refining] =
     resource.bucket === ''
       ? ([plainService, noSubresources, serviceParameters] as const)
@@ -235,10 +235,6 @@ export function operationOf(
   return operation === 'UploadPart' ? 'UploadPartCopy' : null;
 }
 
-/** The copy source that a query carries in place of the header; null when none. */
-export function copySourceParameter(parameters: readonly QueryParameter[]): string | null {
-  for (const { name, value } of parameters) {
-    if (name.toLowerCase() === 'x-amz-copy-source') return value;
-  }
-  return null;
+function isCopySource({ name }: QueryParameter): boolean {
+  return name.toLowerCase() === 'x-amz-copy-source';
 }

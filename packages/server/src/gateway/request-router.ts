@@ -16,7 +16,7 @@ import {
 } from '@s3-accelerator/core/s3/query.ts';
 import { bodyExpectation } from '../auth/body-verifier.ts';
 import { authorize, type GrantSet } from '../auth/grants.ts';
-import { copySourceParameter, operationOf, type Operation } from '../auth/operation.ts';
+import { operationOf, type Operation } from '../auth/operation.ts';
 import type { SigV4 } from '../auth/sigv4.ts';
 import { slotMask, type ExchangeId, type HttpHandler } from '../http/exchange.ts';
 import { HeaderSlot } from '../http/header-slots.ts';
@@ -156,7 +156,7 @@ export class RequestRouter implements HttpHandler {
     const { resource } = parsed;
     const parameters = this.#parametersOf(parts, head);
     if (parameters === null) return 'InvalidURI';
-    const source = head.header(HeaderSlot['x-amz-copy-source']) ?? copySourceParameter(parameters);
+    const source = head.header(HeaderSlot['x-amz-copy-source']);
     const operation = operationOf(head.method, resource, parameters, source !== null);
     if (operation === null) return 'MethodNotAllowed';
     this.#operations[exchange & slotMask] = operation;

@@ -56,13 +56,6 @@ test('a hoisted header that could end its line is left out', () => {
   assert.deepEqual(prepared({ target, presigned: true }).request.headers, []);
 });
 
-test('a copy source in the query goes into the header only', () => {
-  const target = '/data/k?x-id=CopyObject&x-amz-copy-source=%2Fother%2Fkey';
-  const { request } = prepared({ target, presigned: true });
-  assert.equal(request.target, '/data/k?x-id=CopyObject');
-  assert.equal(headerValue(request.headers, 'x-amz-copy-source'), '/other/key');
-});
-
 test('a body is announced where one is expected, also an empty one', () => {
   assert.equal(prepared({ method: 'PUT' }).request.bodyLength, 0);
   assert.equal(prepared({ method: 'GET' }).request.bodyLength, null);

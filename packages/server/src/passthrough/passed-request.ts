@@ -90,26 +90,22 @@ function decodedLength(headers: readonly string[]): number | null {
 }
 
 /**
- * The target with the bucket in its path, and without a copy source in its query: the header has it. In the prefix of a listing
- * `+` becomes `%20`, which is how it was read when the grant was checked: an origin that reads it as itself would list other keys.
+ * The target with the bucket in its path. In the prefix of a listing `+` becomes `%20`, which is how it was read when the grant
+ * was checked: an origin that reads it as itself would list other keys.
  */
 function pathStyleTarget(passed: PassedRequest): string {
   const { path, query } = splitTarget(passed.target);
   const whole = passed.isVirtualHost ? `/${passed.bucket}${path}` : path;
   if (query === null) return whole;
-  const isPlain = !passed.parameters.some((one) => isCopySource(one) || isPlusPrefix(one));
-  if (isPlain) return `${whole}?${query}`;
-  const kept = passed.parameters.filter((parameter) => !isCopySource(parameter));
-  const raw = kept.map((one) => (isPlusPrefix(one) ? one.raw.replaceAll('+', '%20') : one.raw));
+  if (!passed.parameters.some(isPlusPrefix)) return `${whole}?${query}`;
+  const raw = passed.parameters.map((one) =>
+    isPlusPrefix(one) ? one.raw.replaceAll('+', '%20') : one.raw,
+  );
   return `${whole}?${raw.join('&')}`;
 }
 
 function isPlusPrefix({ name, raw }: QueryParameter): boolean {
   return name === 'prefix' && raw.includes('+');
-}
-
-function isCopySource({ name }: QueryParameter): boolean {
-  return name.toLowerCase() === 'x-amz-copy-source';
 }
 
 /** Adds the headers that a presigned URL has in its query; one that is also sent as a header stays as sent. */

@@ -11,7 +11,7 @@ import { bodyExpectation } from '../../auth/body-verifier.ts';
 import { ClientTable } from '../../auth/clients.ts';
 import { authorize } from '../../auth/grants.ts';
 import type { Grant } from '../../auth/grants.ts';
-import { copySourceParameter, operationOf } from '../../auth/operation.ts';
+import { operationOf } from '../../auth/operation.ts';
 import { SigV4, requiredScratchBytes } from '../../auth/sigv4.ts';
 import type { ExchangeId, HttpHandler } from '../../http/exchange.ts';
 import { HeaderSlot } from '../../http/header-slots.ts';
@@ -71,7 +71,7 @@ export class GatewayRig implements HttpHandler {
     const { client } = this.#sigv4;
     if (!parsed.ok || parameters === null || client === null) return 'InvalidURI';
     const { resource } = parsed;
-    const source = head.header(HeaderSlot['x-amz-copy-source']) ?? copySourceParameter(parameters);
+    const source = head.header(HeaderSlot['x-amz-copy-source']);
     const operation = operationOf(head.method, resource, parameters, source !== null);
     if (operation === null) return 'MethodNotAllowed';
     const denied = authorize(client.grants, {
