@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 const ticksPerSecond = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
 
 /** User and system CPU seconds that a process and all its threads have used so far, from /proc. */
-export function cpuSeconds(pid: number): number {
+function cpuSeconds(pid: number): number {
   // The command in parentheses may contain spaces: fields are counted from behind it.
   const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');

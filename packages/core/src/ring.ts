@@ -11,7 +11,7 @@ import { assert } from './base/assert.ts';
 import { mix32 } from './base/hash.ts';
 
 /** The most members that a ring can have. */
-export const MAX_MEMBERS = 4096;
+const MAX_MEMBERS = 4096;
 
 /** One storage node of a ring. */
 export interface Member {

@@ -16,7 +16,7 @@ import type { FrameFault } from './frame.ts';
 import { encodeFrameHeader, frameHeaderBytes, FrameType } from './frame.ts';
 
 export const nonceBytes = 32;
-export const macBytes = 32;
+const macBytes = 32;
 
 /** `S3AL`, as a little-endian word. */
 const magic = 0x4c41_3353;

@@ -123,7 +123,7 @@ export async function startNginx(options: {
 }
 
 /** Waits until something answers HTTP on a local port, ten seconds at most. */
-export async function untilAnswers(port: number): Promise<void> {
+async function untilAnswers(port: number): Promise<void> {
   for (let attempt = 0; attempt < 200; attempt++) {
     try {
       await fetch(`http://127.0.0.1:${port}/`, { signal: AbortSignal.timeout(1000) });

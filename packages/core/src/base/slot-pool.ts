@@ -21,7 +21,7 @@ export type PoolId = number;
 export const NO_ID = -1;
 
 /** The most records a pool can have: ids keep 20 bits for the slot. */
-export const MAX_POOL_SLOTS = 1 << 20;
+const MAX_POOL_SLOTS = 1 << 20;
 
 const SLOT_BITS = 20;
 const SLOT_MASK = MAX_POOL_SLOTS - 1;

@@ -26,7 +26,7 @@ const monthLengths = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 const secondsPerDay = 86_400;
 
 /** Days from 1970-01-01 to a date of the Gregorian calendar; `month` counts from 1. */
-export function daysFromCivil(year: number, month: number, day: number): number {
+function daysFromCivil(year: number, month: number, day: number): number {
   const shifted = month <= 2 ? year - 1 : year;
   const era = Math.floor(shifted / 400);
   const yearOfEra = shifted - era * 400;

@@ -12,7 +12,7 @@ import { assert } from '../base/assert.ts';
 import { MAX_BLOCK_BYTES, MAX_SLOTS_PER_EXTENT } from './slot-records.ts';
 
 /** Slots begin and end at multiples of this, as O_DIRECT asks. */
-export const SLOT_ALIGNMENT = 4096;
+const SLOT_ALIGNMENT = 4096;
 
 export class SizeClasses {
   /** Bytes of an extent: the largest block, rounded up to whole pages. */

@@ -127,7 +127,7 @@ export function etagHeader(etag: string): Header {
   return ['etag', `"${etag}"`];
 }
 
-export function lastModifiedHeader(ms: number): Header {
+function lastModifiedHeader(ms: number): Header {
   return ['last-modified', new Date(ms).toUTCString()];
 }
 

@@ -70,7 +70,7 @@ export function syntheticBytes(
 }
 
 /** What a synthetic object's bytes are derived from. */
-export function syntheticName(bucket: string, key: string, seed: number): string {
+function syntheticName(bucket: string, key: string, seed: number): string {
   return `${bucket}\n${key}\n${seed}`;
 }
 

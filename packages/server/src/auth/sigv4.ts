@@ -22,8 +22,8 @@ import type { Client, ClientTable } from './clients.ts';
 import { payloadFormOf, type PayloadForm } from './payload-form.ts';
 import { SigningKeys, type SignatureDigester, type SigningScope } from './signing-keys.ts';
 
-export const maxSkewSeconds = 15 * 60;
-export const maxPresignedSeconds = 7 * 24 * 60 * 60;
+const maxSkewSeconds = 15 * 60;
+const maxPresignedSeconds = 7 * 24 * 60 * 60;
 
 /** Scratch layout: the claimed signature, the beginning of the string to sign, the canonical request. */
 const signatureAt = 0;

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ChunkedBody } from './chunked-body.ts';
-import { Mutator } from './mutator.ts';
+import { Mutator } from './testing/mutator.ts';
 
 const seconds = Number(process.env['FUZZ_SECONDS'] ?? 3);
 const seed = Number(process.env['FUZZ_SEED'] ?? Date.now() % 1_000_000);

@@ -18,7 +18,7 @@ export interface OutputArena {
 }
 
 /** Bytes of an answer's head at most: what the origin may send, and what we add. */
-export const maxAnswerHeadBytes = 65_536;
+const maxAnswerHeadBytes = 65_536;
 
 /** In place of a length: the body is framed in chunks, or by the connection's end for HTTP/1.0. */
 export const unknownLength = -1;

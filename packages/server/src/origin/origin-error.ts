@@ -3,7 +3,7 @@ import type { OriginError } from '@s3-accelerator/core/read.ts';
 import { headerLines } from './fetch-head.ts';
 
 /** Longer bodies are cut: S3's errors are a few hundred bytes. */
-export const maxErrorBytes = 64 * 1024;
+const maxErrorBytes = 64 * 1024;
 
 export class ErrorCollector {
   readonly #status: number;
@@ -44,7 +44,7 @@ export class ErrorCollector {
 }
 
 /** The `<Code>` of an S3 error document; '' when there is none. */
-export function errorCode(body: Buffer): string {
+function errorCode(body: Buffer): string {
   const match = /<Error(?:\s[^>]*)?>[\s\S]*?<Code>\s*([A-Za-z0-9.]{1,64})\s*<\/Code>/.exec(
     body.toString('latin1', 0, 4096),
   );

@@ -1,7 +1,7 @@
 /** How far an answer's body may run ahead of a client: counts what its kernel hasn't taken yet, piece by piece. */
 
 /** Bytes queued for a client before the origin is paused. */
-export const windowBytes = 1024 * 1024;
+const windowBytes = 1024 * 1024;
 
 export class ClientWindow {
   readonly #sizes: number[] = [];

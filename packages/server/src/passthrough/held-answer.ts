@@ -6,7 +6,7 @@ import type { WriteOutcome } from '@s3-accelerator/core/gateway/knowledge.ts';
 import { BodyVerdict } from './write-outcome.ts';
 
 /** A thousand long keys of DeleteObjects take about 1.5 MB. */
-export const maxHeldAnswerBytes = 4 * 1024 * 1024;
+const maxHeldAnswerBytes = 4 * 1024 * 1024;
 
 export class HeldAnswer {
   readonly #verdict = new BodyVerdict();

@@ -11,7 +11,7 @@ import type { ForwardRequest, Forwarding } from './forward.ts';
 import { TrailerUnframing } from './trailer-framing.ts';
 
 /** Bodies up to this length are held for their checksum. */
-export const maxHeldBytes = 1024 * 1024;
+const maxHeldBytes = 1024 * 1024;
 
 export class TrailerRemoval implements Forwarding {
   readonly #request: ForwardRequest;
