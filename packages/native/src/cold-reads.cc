@@ -10,9 +10,11 @@
 
 namespace s3a {
 
-// A copied range that can't be read: nothing of it was sent yet, so only its token comes back with the error.
+// A copied range that can't be read. One that may step aside leaves its place without a byte sent, and its token comes
+// back with the error. In a stream of answers in order there is nothing to put in its place: what follows would be taken
+// for its bytes.
 void Reactor::refuse(Connection& connection, Segment& segment, int error) {
-  if (segment.started) {
+  if (segment.started || !segment.deferrable) {
     depart(connection, CloseReason::file, error);
     return;
   }

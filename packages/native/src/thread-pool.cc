@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <csignal>
 #include <sys/eventfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace s3a {
@@ -13,7 +14,18 @@ namespace {
 
 constexpr size_t kFaultStride = 64 * 1024;
 
+// Slots lie within a file that was allocated whole. One that is shorter now has lost what was stored behind its end, and
+// a write would make it long again, with zeros in that place that look like what was stored.
+bool isBeyondItsFile(const Job& job) {
+  struct stat status;
+  return fstat(job.descriptor, &status) == 0 && status.st_size < job.offset + static_cast<int64_t>(job.length);
+}
+
 void transfer(Job& job, bool writing) {
+  if (writing && isBeyondItsFile(job)) {
+    job.error = EIO;
+    return;
+  }
   while (job.transferred < job.length) {
     uint8_t* at = job.memory + job.transferred;
     const size_t left = job.length - job.transferred;

@@ -172,7 +172,7 @@ bool Reactor::gatherCopy(Connection& connection, Segment& segment, Gathered& gat
   const int64_t end = segment.offset + static_cast<int64_t>(segment.fileLength);
   if (segment.fileLength > piece && !segment.started && endsAfter(segment.descriptor, end)) {
     refuse(connection, segment, EIO);
-    return true;
+    return !connection.departed;
   }
   uint8_t* const into = scratch_.get() + gathered.scratchUsed;
   const int64_t got = readResident(segment.descriptor, into, piece, segment.offset);

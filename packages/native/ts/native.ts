@@ -125,13 +125,15 @@ export const Arena = {
 export const CommandFlag = {
   /**
    * sendFile: read the bytes and send head and body with one call, instead of sendfile. A range that can't be read, or
-   * ends early (EIO), gives `sent` with the errno and not a byte of the answer; past the first 256 KiB of a longer
-   * range the connection is closed with `file` instead. relay: recv and send.
+   * ends early (EIO), closes the connection with `file`: what follows it in order would be taken for its bytes. relay:
+   * recv and send.
    */
   copy: 1,
   /**
    * sendFile with copy: a range that isn't in the page cache steps aside: later commands on this connection go
-   * first, and head and body follow in one piece once a worker thread has read them. For multiplexed links.
+   * first, and head and body follow in one piece once a worker thread has read them. A range that can't be read gives
+   * `sent` with the errno and not a byte of the answer; past the first 256 KiB the connection is closed all the same. For
+   * multiplexed links.
    */
   deferrable: 2,
   /** Deliver the `sent` event in a call of its own if need be; otherwise it waits for the next batch (≤ 5 ms). */
@@ -206,7 +208,7 @@ export interface NativeReactor {
   registerFillMemory(memory: Uint8Array): void;
   /**
    * On a writer thread: writes `length` bytes of the fill memory to a descriptor that was opened with O_DIRECT; offset,
-   * length and memory must be multiples of 4096. A `disk` event with the token follows.
+   * length and memory must be multiples of 4096. A `disk` event with the token follows. Never makes the file longer: EIO.
    */
   writeFile(
     descriptor: number,

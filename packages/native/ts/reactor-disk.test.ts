@@ -94,6 +94,27 @@ test('errors of reads, writes and syncs come back as errno', async (context) => 
   );
 });
 
+test('a write makes no file longer, for what is between would read as zeros', async (context) => {
+  const reactor = startReactor(context);
+  const outcomes = outcomesOf(reactor);
+  const { descriptor, path } = fileOf(context, pattern(10_000, 2));
+  reactor.registerFillMemory(alignedMemory(65536));
+  reactor.writeFile(descriptor, 8192, 0, 4096, 1);
+  reactor.writeFile(descriptor, 65536, 0, 4096, 2);
+  reactor.writeFile(descriptor, 4096, 0, 4096, 3);
+  await eventually('all three', () => outcomes.length === 3);
+  const { EIO } = constants.errno;
+  assert.deepEqual(
+    outcomes.toSorted((a, b) => a.token - b.token),
+    [
+      { token: 1, errno: EIO, bytes: 0 },
+      { token: 2, errno: EIO, bytes: 0 },
+      { token: 3, errno: 0, bytes: 4096 },
+    ],
+  );
+  assert.equal(statSync(path).size, 10_000);
+});
+
 test('a direct write that is not aligned, or outside of the memory, throws', (context) => {
   const reactor = startReactor(context);
   reactor.registerFillMemory(alignedMemory(65536));
@@ -132,6 +153,7 @@ test('a slow client gets the old bytes of a slot that was overwritten meanwhile'
     closeSync(direct);
     closeSync(buffered);
   });
+  preallocate(direct, 1 << 20);
   const memory = alignedMemory(2 << 20);
   const before = pattern(1 << 20, 3);
   memory.set(before);
