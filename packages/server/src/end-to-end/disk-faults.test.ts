@@ -7,7 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { freePort, program } from '../testing/programs.ts';
+import { RawConnection } from '../testing/raw-connection.ts';
 import { arrangements, assertNothingInUse, startRig } from '../testing/rig.ts';
+import { getOf } from '../testing/s3-client.ts';
 import { version, warm } from '../testing/versions.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 's3-accelerator-disk-'));
@@ -91,8 +93,10 @@ for (const { name, processes } of arrangements) {
         const slab = join(rig.cluster.dataDir, 'slab');
         truncateSync(slab, left);
         assert.equal(statSync(slab).size, left);
-        let cut = 0;
-        for (let round = 0; round < 4; round++) {
+        // Each block that is gone costs one answer at most: from then on it is fetched anew.
+        let cut = -1;
+        for (let round = 0; round < 15 && cut !== 0; round++) {
+          cut = 0;
           for (const { key, bytes } of objects) {
             const read = await rig.client.get('bucket', key).catch(() => null);
             if (read === null || read.isCut) {
@@ -101,16 +105,15 @@ for (const { name, processes } of arrangements) {
               assert.ok(came.equals(bytes.subarray(0, came.length)), `${key}: wrong bytes, cut`);
             } else if (read.status === 200) {
               assert.ok(read.body.equals(bytes), `${key}: wrong bytes in round ${round}`);
-            } else assert.ok(read.status >= 500, `${read.status}`);
+            } else {
+              cut++;
+              assert.equal(read.status, 503);
+            }
           }
         }
-        // Each block that is gone is noticed once; from then on it is fetched anew.
         for (const { key, bytes } of objects) {
           const read = await rig.client.get('bucket', key);
-          assert.ok(
-            read.body.equals(bytes),
-            `${key} is read again (${cut} answers were cut before)`,
-          );
+          assert.ok(read.body.equals(bytes), `${key} is read again`);
         }
         assert.equal(rig.cluster.node.child.exitCode, null);
         assert.equal(rig.cluster.gateway.child.exitCode, null);
@@ -120,4 +123,29 @@ for (const { name, processes } of arrangements) {
       }
     });
   }
+
+  test(`nothing follows an answer whose bytes are gone on one connection (${name})`, async () => {
+    const rig = await startRig({ processes, cache: '[cache.default_policy]\nimmutable = true' });
+    try {
+      // The last piece of this one is a few bytes, which are copied; behind it another answer is waiting.
+      const [lost, next] = [version('lost', mib + 100), version('next', 1000)];
+      rig.s3.put('bucket', 'lost', lost);
+      rig.s3.put('bucket', 'next', next);
+      await warm(rig.client, 'bucket', 'lost');
+      await warm(rig.client, 'bucket', 'next');
+      truncateSync(join(rig.cluster.dataDir, 'slab'), mib);
+      const connection = await RawConnection.open(rig.client.port);
+      const request = rig.client.bytesOf(getOf('bucket', 'lost'));
+      connection.write(Buffer.concat([request, rig.client.bytesOf(getOf('bucket', 'next'))]));
+      const read = await connection.answer().catch(() => null);
+      if (read?.status === 200) {
+        assert.ok(read.body.equals(lost.subarray(0, read.body.length)), 'bytes of the next answer');
+        assert.equal(read.isCut, read.body.length < lost.length);
+      }
+      connection.close();
+      await assertNothingInUse(rig.cluster);
+    } finally {
+      await rig.stop();
+    }
+  });
 }
