@@ -31,7 +31,10 @@ const madeAnew = new Set([
   'expect',
 ]);
 
-/** The client's headers for the origin, as name, value, … */
+/**
+ * The client's headers for the origin, as name, value, … What else its Connection header names goes on nevertheless: Connection
+ * isn't signed, and must not take a condition, an encryption or a copy's source away that is.
+ */
 export function headersForOrigin(headers: readonly string[]): string[] {
   return without(headers, (name) => hopByHop.has(name) || madeAnew.has(name));
 }
@@ -41,16 +44,17 @@ const writtenByServer = new Set(['content-length', 'date', 'x-amz-request-id']);
 
 /** The origin's headers for the client, but those that the server writes itself: framing, date, request id. */
 export function headersForClient(headers: readonly string[]): string[] {
-  return without(headers, (name) => hopByHop.has(name) || writtenByServer.has(name));
+  const named = connectionOptions(headers);
+  return without(headers, (name) => {
+    return hopByHop.has(name) || writtenByServer.has(name) || named.has(name);
+  });
 }
 
-/** Leaves out headers by lower-case name, and those that a Connection header names. */
 function without(headers: readonly string[], isLeftOut: (name: string) => boolean): string[] {
-  const named = connectionOptions(headers);
   const kept: string[] = [];
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i]!.toLowerCase();
-    if (!isLeftOut(name) && !named.has(name)) kept.push(headers[i]!, headers[i + 1]!);
+    if (!isLeftOut(name)) kept.push(headers[i]!, headers[i + 1]!);
   }
   return kept;
 }
