@@ -8,7 +8,7 @@
  * reading its socket, and TCP holds the other. There is no abort frame either: an end that gives up resets the link, which
  * can't be mistaken for a complete body because the end frame is missing.
  *
- *     requestHead     body length u64, then six counted fields: method, bucket, key, target, and the headers as one count
+ *     requestHead     body length u64, then four counted fields: method, bucket, key, target, and the headers as one count
  *                     u32 followed by name, value, …       flag 1: no body (bodyLength is null)
  *     responseHead    status u16, zero u16, header count u32, name, value, …
  *     responseFailed  code, message

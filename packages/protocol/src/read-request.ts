@@ -7,7 +7,7 @@
  *
  *     blocks   hash 16, version 16, first u64, last u64, partLast u64, size u64, lengths u16 × 3, zero u16,
  *              bucket, key, etag
- *     lookup   hash 16, confirmedWithinMs u64, first u64, last u64, bodyLimit u32, range kind u8, zero 3,
+ *     lookup   hash 16, confirmedWithinMs u64, first u64, last u64, bodyLimit u32, range kind u32,
  *              lengths u16 × 3, zero u16, bucket, key, failed etag
  *              flag 1: any age will do (confirmedWithinMs is Infinity)
  *     cancel   nothing

@@ -1,6 +1,6 @@
 /** Puts a gateway together: HTTP server, authorisation, core, and the ways to nodes and to S3. */
 import { randomBytes } from 'node:crypto';
-import { defaultGatewayLimits } from '@s3-accelerator/core/gateway/limits.ts';
+import { defaultGatewayLimits, type GatewayLimits } from '@s3-accelerator/core/gateway/limits.ts';
 import { Layout } from '@s3-accelerator/core/layout.ts';
 import type { Ring } from '@s3-accelerator/core/ring.ts';
 import { Digester } from '@s3-accelerator/native/digester.ts';
@@ -102,6 +102,30 @@ function startPeers(
   return peers;
 }
 
+function limitsOf(gateway: GatewayConfig): GatewayLimits {
+  return {
+    ...defaultGatewayLimits,
+    maxReads: gateway.maxReads,
+    smallAnswerBytes: gateway.smallAnswerBytes,
+    metadataEntries: gateway.metadataEntries,
+    metadataBytes: gateway.metadataBytes,
+    gatewayTtlMs: gateway.metadataTtlMs,
+    readTimeoutMs: gateway.readTimeoutMs,
+  };
+}
+
+function newServer(reactor: Reactor, router: RequestRouter, gateway: GatewayConfig): HttpServer {
+  const limits = {
+    maxConnections: gateway.maxConnections,
+    keepAliveMs: gateway.keepAliveMs,
+    headMs: gateway.headTimeoutMs,
+    bodyIdleMs: gateway.bodyIdleMs,
+  };
+  return new HttpServer(reactor, router, limits, (exchange, status) => {
+    router.onAnswer(exchange, status);
+  });
+}
+
 export function startGateway(context: GatewayContext, gateway: GatewayConfig): RunningGateway {
   const { config, reactor, ring, log, metrics, now, node } = context;
   const { listen, region } = gateway;
@@ -111,33 +135,13 @@ export function startGateway(context: GatewayContext, gateway: GatewayConfig): R
     maxScopes,
   });
   const router = new RequestRouter();
-  const server = new HttpServer(
-    reactor,
-    router,
-    {
-      maxConnections: gateway.maxConnections,
-      keepAliveMs: gateway.keepAliveMs,
-      headMs: gateway.headTimeoutMs,
-      bodyIdleMs: gateway.bodyIdleMs,
-    },
-    (exchange, status) => {
-      router.onAnswer(exchange, status);
-    },
-  );
+  const server = newServer(reactor, router, gateway);
   const driver = new GatewayDriver({
     reactor,
     server,
     ring,
     layout: new Layout(),
-    limits: {
-      ...defaultGatewayLimits,
-      maxReads: gateway.maxReads,
-      smallAnswerBytes: gateway.smallAnswerBytes,
-      metadataEntries: gateway.metadataEntries,
-      metadataBytes: gateway.metadataBytes,
-      gatewayTtlMs: gateway.metadataTtlMs,
-      readTimeoutMs: gateway.readTimeoutMs,
-    },
+    limits: limitsOf(gateway),
     seed: randomBytes(4).readUInt32LE(0),
     now,
     local: node,

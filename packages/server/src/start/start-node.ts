@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { U64 } from '@s3-accelerator/core/base/hash.ts';
 import { Layout } from '@s3-accelerator/core/layout.ts';
-import { defaultNodeLimits } from '@s3-accelerator/core/node/limits.ts';
+import { defaultNodeLimits, type NodeLimits } from '@s3-accelerator/core/node/limits.ts';
 import type { BucketPolicy } from '@s3-accelerator/core/node/policy.ts';
 import type { Ring } from '@s3-accelerator/core/ring.ts';
 import { Store } from '@s3-accelerator/core/store/store.ts';
@@ -59,29 +59,49 @@ function policies(cache: CacheConfig): (bucket: string) => BucketPolicy {
   return (bucket) => cache.buckets.get(bucket) ?? cache.defaultPolicy;
 }
 
-export function startNode(context: NodeContext, node: NodeConfig): RunningNode {
-  const { config, reactor, ring, log, faults, metrics, now } = context;
-  const { cache } = config;
-  const layout = new Layout();
-  let origins = originsOf(config);
-  let policyOf = policies(cache);
-
+/** The bookkeeping of the slab, and the file of the size that it asks for. */
+function openStore(
+  { config: { cache }, log }: NodeContext,
+  { dataDir }: NodeConfig,
+  blockBytes: number,
+): { store: Store; slab: Slab } {
   const store = new Store({
     capacityBytes: cache.capacityBytes,
-    blockBytes: layout.blockBytes,
+    blockBytes,
     doorkeeperWindowMs: cache.doorkeeperWindowMs,
     seed: randomSeed(),
   });
-  log.info({ bytes: store.capacityBytes, directory: node.dataDir }, 'preparing the slab');
-  const slab = Slab.open(node.dataDir, store.capacityBytes);
+  log.info({ bytes: store.capacityBytes, directory: dataDir }, 'preparing the slab');
+  const slab = Slab.open(dataDir, store.capacityBytes);
   if (!slab.lendsPages) {
-    const { dataDir } = node;
     log.warn(
       { dataDir },
       "this file system can't lend pages to sockets safely: answers are copied, which costs CPU time; ext4 and XFS can",
     );
   }
+  return { store, slab };
+}
 
+function limitsOf({ maxReaders, maxFetches }: NodeConfig, cache: CacheConfig): NodeLimits {
+  const { fillBudgetBytes, metadataEntries, metadataBytes } = cache;
+  return {
+    ...defaultNodeLimits,
+    maxReaders,
+    maxFetches,
+    fillBudgetBytes,
+    metadataEntries,
+    metadataBytes,
+  };
+}
+
+export function startNode(context: NodeContext, node: NodeConfig): RunningNode {
+  const { config, reactor, ring, faults, metrics, now } = context;
+  const { cache } = config;
+  const layout = new Layout();
+  let origins = originsOf(config);
+  let policyOf = policies(cache);
+
+  const { store, slab } = openStore(context, node, layout.blockBytes);
   const driver = new NodeDriver({
     reactor,
     slab,
@@ -90,14 +110,7 @@ export function startNode(context: NodeContext, node: NodeConfig): RunningNode {
     nodeId: node.id,
     ring,
     layout,
-    limits: {
-      ...defaultNodeLimits,
-      maxReaders: node.maxReaders,
-      maxFetches: node.maxFetches,
-      fillBudgetBytes: cache.fillBudgetBytes,
-      metadataEntries: cache.metadataEntries,
-      metadataBytes: cache.metadataBytes,
-    },
+    limits: limitsOf(node, cache),
     policyOf: (bucket) => policyOf(bucket),
     digest: new ObjectHash((bucket) => origins.identity(bucket)),
     seed: randomSeed(),
