@@ -95,12 +95,20 @@ nodes = [{ id = 0, address = "127.0.0.1:${node}" }]
           cluster + gatewayTable + clientTable + adminTable(gatewayAdmin),
         ];
   const children: StartedChild[] = [];
+  let isStopping = false;
   for (const [index, config] of configs.entries()) {
     const file = join(directory, `accelerator-${index}.toml`);
     writeFileSync(file, config);
     const child = start(serverPrefix, [process.execPath, program, file]);
     child.stdout?.resume();
     children.push(child);
+    child.once('exit', (code, signal) => {
+      if (!isStopping) {
+        process.stderr.write(
+          `the accelerator ended (${String(code ?? signal)}):\n${child.output()}\n`,
+        );
+      }
+    });
     await untilReady(index === 0 ? admin : gatewayAdmin, child);
   }
   return {
@@ -108,6 +116,7 @@ nodes = [{ id = 0, address = "127.0.0.1:${node}" }]
     nodeMetrics: async () => (await fetch(`http://127.0.0.1:${admin}/metrics`)).text(),
     pids: children.map((child) => child.pid ?? 0),
     stop: async () => {
+      isStopping = true;
       for (const child of children.reverse()) await stop(child);
     },
   };

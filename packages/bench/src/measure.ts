@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { clientPrefix, runToEnd } from './child.ts';
 import type { LoadJob, LoadResult } from './load/job.ts';
-import { totalCpuSeconds } from './process-cpu.ts';
+import { CpuMeter } from './process-cpu.ts';
 
 const client = join(import.meta.dirname, 'load/main.ts');
 
@@ -15,9 +15,9 @@ export interface Measured extends LoadResult {
 
 /** Runs a job and charges the CPU time that `pids` used meanwhile to its requests. Throws on any wrong answer. */
 export async function measure(job: LoadJob, pids: readonly number[]): Promise<Measured> {
-  const before = totalCpuSeconds(pids);
+  const meter = new CpuMeter(pids);
   const printed = await runToEnd(clientPrefix, [process.execPath, client], JSON.stringify(job));
-  const used = totalCpuSeconds(pids) - before;
+  const used = meter.used();
   const result = JSON.parse(printed) as LoadResult;
   if (result.errors > 0) {
     throw new Error(

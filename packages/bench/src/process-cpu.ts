@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { execFileSync } from 'node:child_process';
 
 const ticksPerSecond = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
@@ -11,9 +11,25 @@ function cpuSeconds(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
 }
 
-/** CPU seconds of all these processes together. */
-export function totalCpuSeconds(pids: readonly number[]): number {
-  return pids.reduce((sum, pid) => sum + cpuSeconds(pid), 0);
+/** CPU seconds that all these processes have used since then; one that ended meanwhile counts until it was last seen alive. */
+export class CpuMeter {
+  readonly #before: readonly { readonly pid: number; readonly seconds: number }[];
+
+  constructor(pids: readonly number[]) {
+    this.#before = pids.map((pid) => ({ pid, seconds: secondsOrNull(pid) ?? 0 }));
+  }
+
+  used(): number {
+    return this.#before.reduce(
+      (sum, { pid, seconds }) => sum + Math.max(0, (secondsOrNull(pid) ?? seconds) - seconds),
+      0,
+    );
+  }
+}
+
+/** nginx's cache loader, for one, ends by itself a minute after the start. */
+function secondsOrNull(pid: number): number | null {
+  return existsSync(`/proc/${pid}/stat`) ? cpuSeconds(pid) : null;
 }
 
 /** A process and its descendants, which is how nginx's workers are found. */
