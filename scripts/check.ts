@@ -1,6 +1,6 @@
 // `npm test`: every check and every test, one after the other, with a summary at the end.
 //
-// --long adds the sanitizer build and long fuzzing; --only NAME runs one step.
+// --long adds the sanitizer build, long fuzzing and the tests in `*.long.test.ts`; --only NAME runs one step.
 import { spawn } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +20,12 @@ const { values: options } = parseArgs({
 });
 
 function testFiles(): string[] {
-  return globSync('packages/*/{src,ts}/**/*.test.ts', { cwd: root }).sort();
+  const all = globSync('packages/*/{src,ts}/**/*.test.ts', { cwd: root });
+  return all.filter((file) => !file.endsWith('.long.test.ts')).sort();
+}
+
+function longTestFiles(): string[] {
+  return globSync('packages/*/{src,ts}/**/*.long.test.ts', { cwd: root }).sort();
 }
 
 function fuzzFiles(): string[] {
@@ -48,6 +53,15 @@ const quick: readonly Step[] = [
   { name: 'tests', command: [...runner, ...testFiles(), ...fuzzFiles()] },
 ];
 
+const longRunner = [
+  process.execPath,
+  '--test',
+  '--test-reporter=spec',
+  '--test-timeout=900000',
+  // Each of these has the machine to itself: they measure memory, or take all of it that there is to take.
+  '--test-concurrency=1',
+];
+
 const long: readonly Step[] = [
   { name: 'sanitizers', command: [process.execPath, join(root, 'scripts/asan.ts')] },
   {
@@ -55,6 +69,7 @@ const long: readonly Step[] = [
     command: [...runner, ...fuzzFiles()],
     environment: { FUZZ_SECONDS: '120' },
   },
+  { name: 'long tests', command: [...longRunner, ...longTestFiles()] },
 ];
 
 function run(step: Step): Promise<number> {
