@@ -8,6 +8,8 @@ export interface Call {
   readonly target: string;
   readonly headers?: readonly HeaderLine[];
   readonly body?: Uint8Array | string;
+  /** x-amz-content-sha256; the body's own hash if absent. */
+  readonly payload?: string;
   readonly identity?: Identity;
   readonly region?: string;
   readonly date?: Date;
@@ -44,7 +46,7 @@ export class S3Client {
       ...(call.region === undefined ? {} : { region: call.region }),
       ...(call.date === undefined ? {} : { date: call.date }),
     };
-    const payload = sha256(body ?? '');
+    const payload = call.payload ?? sha256(body ?? '');
     const signed = signHeaders(signing, payload, headers, [
       'content-length',
       ...(call.unsigned ?? []),
