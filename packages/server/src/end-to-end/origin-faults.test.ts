@@ -251,6 +251,12 @@ for (const { name, processes } of arrangements) {
         s3.put('bucket', 'key', bytes);
         await assertReads(client, 'bucket', 'key', bytes);
         await s3.close();
+        // Connections that were kept to the one before are dead, and no client notices.
+        const again = await startMemoryS3({ port, buckets: ['bucket'] });
+        again.put('bucket', 'key', bytes);
+        await assertReads(client, 'bucket', 'key', bytes);
+        assert.equal((await client.put('bucket', 'other', bytes)).status, 200);
+        await again.close();
         assertS3Error(await client.get('bucket', 'key'), 500, 502, 503);
         await assertNothingInUse(cluster);
       } finally {
