@@ -65,6 +65,10 @@ async function alternate(
   peer: (() => Promise<Measured>) | null,
 ): Promise<{ ours: Measured[]; peer: Measured[] }> {
   const rounds = { ours: [] as Measured[], peer: [] as Measured[] };
+  // Code is compiled and queues are sized in a round that doesn't count.
+  stage.progress.say(`${title}: warm-up`);
+  await ours();
+  if (peer !== null) await peer();
   for (let round = 0; round < stage.scale.rounds; round++) {
     stage.progress.say(`${title}: round ${round + 1} of ${stage.scale.rounds}`);
     rounds.ours.push(await ours());
