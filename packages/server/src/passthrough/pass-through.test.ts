@@ -10,9 +10,10 @@ import { Origins } from '../origin/origins.ts';
 import type { OriginSettings } from '../origin/origins.ts';
 import { RawOrigin, answer } from '../origin/testing/raw-origin.ts';
 import type { RawScript } from '../origin/testing/raw-origin.ts';
+import type { Answer } from '../testing/raw-connection.ts';
 import { GatewayRig, everything } from './testing/gateway-rig.ts';
 import { call, open, readAnswer, signedHead } from './testing/signed-client.ts';
-import type { RawAnswer, RawCall } from './testing/signed-client.ts';
+import type { RawCall } from './testing/signed-client.ts';
 
 function settingsFor(endpoint: string): OriginSettings {
   const credentials = {
@@ -25,7 +26,7 @@ function settingsFor(endpoint: string): OriginSettings {
 interface OnMemoryS3 {
   s3: MemoryS3;
   rig: GatewayRig;
-  send: (request: RawCall) => Promise<RawAnswer>;
+  send: (request: RawCall) => Promise<Answer>;
 }
 
 async function onMemoryS3(
@@ -46,7 +47,7 @@ async function onRaw(
   t: TestContext,
   script: RawScript,
   atHead = false,
-): Promise<{ raw: RawOrigin; rig: GatewayRig; send: (request: RawCall) => Promise<RawAnswer> }> {
+): Promise<{ raw: RawOrigin; rig: GatewayRig; send: (request: RawCall) => Promise<Answer> }> {
   const raw = await RawOrigin.start(script, atHead);
   const rig = new GatewayRig(new Origins(settingsFor(raw.endpoint)));
   t.after(async () => {

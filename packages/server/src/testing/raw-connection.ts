@@ -8,8 +8,10 @@ import type { HeaderLine } from './sign.ts';
 
 export interface Answer {
   readonly status: number;
-  /** As they came, names in lower case. */
+  /** In their order, names in lower case. */
   readonly headers: readonly HeaderLine[];
+  /** Byte for byte. */
+  readonly headerLines: readonly string[];
   readonly body: Buffer;
   /** The connection ended before the promised body did. */
   readonly isCut: boolean;
@@ -62,6 +64,11 @@ export class RawConnection {
     return new RawConnection(socket);
   }
 
+  /** Reads answers on a connection that somebody else opened. */
+  static over(socket: Socket): RawConnection {
+    return new RawConnection(socket);
+  }
+
   write(bytes: Uint8Array | string): void {
     this.socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
   }
@@ -86,7 +93,7 @@ export class RawConnection {
   /** The next answer on this connection; interim answers (100) are skipped. @throws if the connection ends before its head */
   async answer(options: AnswerOptions = {}): Promise<Answer> {
     for (;;) {
-      const { status, headers } = await this.#head();
+      const { status, headers, headerLines } = await this.#head();
       if (status === 100) continue;
       const parts: Buffer[] = [];
       const take = options.onBody ?? ((bytes: Buffer) => parts.push(bytes));
@@ -95,6 +102,7 @@ export class RawConnection {
       return {
         status,
         headers,
+        headerLines,
         body: Buffer.concat(parts),
         isCut: !isWhole,
         header: (name) => valueOf(headers, name),
@@ -139,15 +147,15 @@ export class RawConnection {
     }
   }
 
-  async #head(): Promise<{ status: number; headers: HeaderLine[] }> {
+  async #head(): Promise<Pick<Answer, 'status' | 'headers' | 'headerLines'>> {
     const text = (await this.#through(headEnd))?.toString('latin1');
     if (text === undefined) throw new Error('the connection ended before an answer');
-    const [first = '', ...lines] = text.trimEnd().split('\r\n');
-    const headers = lines.map((line): HeaderLine => {
+    const [first = '', ...headerLines] = text.slice(0, -headEnd.length).split('\r\n');
+    const headers = headerLines.map((line): HeaderLine => {
       const at = line.indexOf(':');
       return [line.slice(0, at).toLowerCase(), line.slice(at + 1).trim()];
     });
-    return { status: Number(first.split(' ')[1]), headers };
+    return { status: Number(first.split(' ')[1]), headers, headerLines };
   }
 
   /** Bytes up to and with the mark; null if the connection ends before it. */

@@ -7,19 +7,10 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { OriginSigner } from '../../origin/origin-signer.ts';
+import { RawConnection, type Answer } from '../../testing/raw-connection.ts';
 
 export const clientCredentials = { accessKeyId: 'client', secretAccessKey: 'client-secret' };
 export const clientRegion = 'us-east-1';
-
-export interface RawAnswer {
-  readonly status: number;
-  /** Lines as they came, without the status line. */
-  readonly headerLines: readonly string[];
-  readonly body: Buffer;
-  /** The connection ended before the promised body did. */
-  readonly isCut: boolean;
-  header(name: string): string;
-}
 
 export interface RawCall {
   readonly method: string;
@@ -113,7 +104,7 @@ export interface StreamedPut {
 }
 
 /** Sends a body in one of S3's streaming forms. */
-export async function putStreamed(port: number, put: StreamedPut): Promise<RawAnswer> {
+export async function putStreamed(port: number, put: StreamedPut): Promise<Answer> {
   const { target, pieces, trailer, isSigned } = put;
   const form = isSigned ? 'STREAMING-AWS4-HMAC-SHA256-PAYLOAD' : 'STREAMING-UNSIGNED-PAYLOAD';
   const decoded = pieces.reduce((sum, piece) => sum + piece.length, 0);
@@ -147,7 +138,7 @@ function unsignedChunk(bytes: Buffer): Buffer {
 }
 
 /** Sends one request on a connection of its own and reads the answer. */
-export async function call(port: number, request: RawCall): Promise<RawAnswer> {
+export async function call(port: number, request: RawCall): Promise<Answer> {
   const body = request.body ?? new Uint8Array(0);
   const socket = await open(port);
   socket.write(signedHead(request, body.length).head);
@@ -164,93 +155,11 @@ export async function open(port: number): Promise<Socket> {
 }
 
 /** Reads one answer and closes the connection. */
-export async function readAnswer(socket: Socket, method: string): Promise<RawAnswer> {
-  const reader = new AnswerReader(method === 'HEAD');
-  await new Promise<void>((resolve) => {
-    socket.on('data', (bytes: Buffer) => {
-      if (reader.push(bytes)) resolve();
-    });
-    socket.on('close', () => resolve());
-  });
-  socket.destroy();
-  return reader.answer();
-}
-
-class AnswerReader {
-  readonly #isHead: boolean;
-  #bytes: Buffer = Buffer.alloc(0);
-  readonly #parts: Buffer[] = [];
-  #status = 0;
-  #lines: string[] = [];
-  #left = 0;
-  #isChunked = false;
-  #isWhole = false;
-
-  constructor(isHead: boolean) {
-    this.#isHead = isHead;
-  }
-
-  /** True once the answer is whole. */
-  push(bytes: Buffer): boolean {
-    this.#bytes = this.#bytes.length === 0 ? bytes : Buffer.concat([this.#bytes, bytes]);
-    while (this.#status === 0 || this.#status === 100) if (!this.#readHead()) return false;
-    if (this.#isChunked) this.#readChunks();
-    else this.#readLength();
-    return this.#isWhole;
-  }
-
-  answer(): RawAnswer {
-    const lines = this.#lines;
-    return {
-      status: this.#status,
-      headerLines: lines,
-      body: Buffer.concat(this.#parts),
-      isCut: !this.#isWhole,
-      header: (name) =>
-        lines
-          .filter((line) => line.toLowerCase().startsWith(`${name}: `))
-          .map((line) => line.slice(name.length + 2))
-          .join(','),
-    };
-  }
-
-  #readHead(): boolean {
-    const end = this.#bytes.indexOf('\r\n\r\n');
-    if (end < 0) return false;
-    const [first, ...lines] = this.#bytes.toString('latin1', 0, end).split('\r\n');
-    this.#bytes = this.#bytes.subarray(end + 4);
-    this.#status = Number(first?.split(' ')[1]);
-    this.#lines = lines;
-    const length = lines.find((line) => /^content-length:/i.test(line));
-    this.#left = length === undefined ? 0 : Number(length.split(':')[1]);
-    this.#isChunked = lines.some((line) => /^transfer-encoding: *chunked/i.test(line));
-    if (this.#isHead) {
-      this.#isChunked = false;
-      this.#left = 0;
-    }
-    return true;
-  }
-
-  #readLength(): void {
-    const part = this.#bytes.subarray(0, this.#left);
-    this.#parts.push(part);
-    this.#left -= part.length;
-    this.#bytes = this.#bytes.subarray(part.length);
-    this.#isWhole = this.#left === 0;
-  }
-
-  #readChunks(): void {
-    for (;;) {
-      const end = this.#bytes.indexOf('\r\n');
-      if (end < 0) return;
-      const size = Number.parseInt(this.#bytes.toString('latin1', 0, end), 16);
-      if (this.#bytes.length < end + 2 + size + 2) return;
-      this.#parts.push(this.#bytes.subarray(end + 2, end + 2 + size));
-      this.#bytes = this.#bytes.subarray(end + 2 + size + 2);
-      if (size === 0) {
-        this.#isWhole = true;
-        return;
-      }
-    }
+export async function readAnswer(socket: Socket, method: string): Promise<Answer> {
+  const connection = RawConnection.over(socket);
+  try {
+    return await connection.answer({ method });
+  } finally {
+    connection.close();
   }
 }
