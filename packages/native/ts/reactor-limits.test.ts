@@ -3,12 +3,13 @@ import { readdirSync } from 'node:fs';
 import { test } from 'node:test';
 
 import { Arena, CloseReason } from './native.ts';
-import type { ConnectionId, Reactor } from './reactor.ts';
+import type { ConnectionId } from './reactor.ts';
 import {
   Client,
   Recorder,
   assertSameBytes,
   connectClient,
+  echo,
   eventually,
   fileOf,
   listen,
@@ -16,17 +17,6 @@ import {
   settle,
   startReactor,
 } from './test-peers.ts';
-
-function echo(reactor: Reactor): (owner: Recorder) => void {
-  return (owner) => {
-    owner.onBytes = (id, start, length) => {
-      reactor.write(id, Arena.input, start, length);
-    };
-    owner.onEnd = (id) => {
-      reactor.close(id);
-    };
-  };
-}
 
 test('a thousand connections are served at once', async (context) => {
   const reactor = startReactor(context);

@@ -5,12 +5,13 @@ import { test } from 'node:test';
 
 import { Arena, CloseReason } from './native.ts';
 import { ReactorError } from './reactor.ts';
-import type { ConnectionId, Reactor } from './reactor.ts';
+import type { ConnectionId } from './reactor.ts';
 import {
   Client,
   Recorder,
   assertSameBytes,
   connectClient,
+  echo,
   eventually,
   listen,
   pattern,
@@ -18,17 +19,6 @@ import {
   startReactor,
   writeText,
 } from './test-peers.ts';
-
-function echo(reactor: Reactor): (owner: Recorder) => void {
-  return (owner) => {
-    owner.onBytes = (id, start, length) => {
-      reactor.write(id, Arena.input, start, length);
-    };
-    owner.onEnd = (id) => {
-      reactor.close(id);
-    };
-  };
-}
 
 test('bytes that arrive are delivered, and bytes written from the input arena come back', async (context) => {
   const reactor = startReactor(context);

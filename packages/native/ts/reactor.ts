@@ -102,8 +102,8 @@ const defaultLimits: ReactorLimits = {
 const indexMask = (1 << 18) - 1;
 const twoTo32 = 4294967296;
 
-/** Stands in for connections that nobody owns yet. */
-const nobody: ConnectionOwner = {
+/** Owns connections whose events nobody waits for. */
+export const nobody: ConnectionOwner = {
   onConnected: () => undefined,
   onReceived: () => undefined,
   onEnded: () => undefined,

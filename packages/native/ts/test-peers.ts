@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 
+import { Arena } from './native.ts';
 import { Reactor } from './reactor.ts';
 import type { ConnectionId, ConnectionOwner, ReactorOptions } from './reactor.ts';
 
@@ -87,6 +88,18 @@ export class Recorder implements ConnectionOwner {
     this.sent.push({ token, errno });
     this.order.push('sent');
   }
+}
+
+/** Makes an owner send back what arrives, and close after the peer's end. */
+export function echo(reactor: Reactor): (owner: Recorder) => void {
+  return (owner) => {
+    owner.onBytes = (id, start, length) => {
+      reactor.write(id, Arena.input, start, length);
+    };
+    owner.onEnd = (id) => {
+      reactor.close(id);
+    };
+  };
 }
 
 /** A reactor that is stopped when the test ends. */

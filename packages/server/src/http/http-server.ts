@@ -14,11 +14,12 @@
 import { errorXml, type ErrorDetail } from '@s3-accelerator/core/s3/error-xml.ts';
 import { s3Errors, type ErrorCode } from '@s3-accelerator/core/s3/errors.ts';
 import { Arena } from '@s3-accelerator/native/native.ts';
-import type {
-  ConnectionId,
-  ConnectionOwner,
-  ListenerId,
-  Reactor,
+import {
+  nobody,
+  type ConnectionId,
+  type ConnectionOwner,
+  type ListenerId,
+  type Reactor,
 } from '@s3-accelerator/native/reactor.ts';
 import { ClientConnection } from './client-connection.ts';
 import { ConnectionMachine, type ServerCounters } from './connection-machine.ts';
@@ -55,7 +56,6 @@ export class HttpServer {
   readonly #connections: ClientConnection[] = [];
   readonly #freeSlots: number[] = [];
   readonly #machine: ConnectionMachine;
-  readonly #turnedAway: ConnectionOwner;
   readonly #listeners: ListenerId[] = [];
   #open = 0;
   #closing = false;
@@ -85,14 +85,6 @@ export class HttpServer {
         released: (connection) => this.#released(connection),
       },
     );
-    this.#turnedAway = {
-      onConnected: () => undefined,
-      onReceived: () => undefined,
-      onEnded: () => undefined,
-      onClosed: () => undefined,
-      onRelayed: () => undefined,
-      onSent: () => undefined,
-    };
     this.#sweeper = setInterval(
       () => this.#machine.sweep(this.#connections, performance.now()),
       this.#limits.sweepMs,
@@ -297,12 +289,12 @@ export class HttpServer {
     this.counters.accepted += 1;
     if (this.#closing) {
       this.#reactor.reset(id);
-      return this.#turnedAway;
+      return nobody;
     }
     if (this.#open >= this.#limits.maxConnections) {
       this.counters.refusedConnections += 1;
       this.#turnAway(id);
-      return this.#turnedAway;
+      return nobody;
     }
     this.#open += 1;
     const slot = this.#freeSlots.pop() ?? this.#connections.length;

@@ -2,7 +2,6 @@
 import { randomBytes } from 'node:crypto';
 import { defaultGatewayLimits, type GatewayLimits } from '@s3-accelerator/core/gateway/limits.ts';
 import { Layout } from '@s3-accelerator/core/layout.ts';
-import type { Ring } from '@s3-accelerator/core/ring.ts';
 import { Digester } from '@s3-accelerator/native/digester.ts';
 import type { Reactor } from '@s3-accelerator/native/reactor.ts';
 import { ClientTable } from '../auth/clients.ts';
@@ -13,30 +12,21 @@ import { GatewayDriver } from '../gateway/gateway-driver.ts';
 import { HomeForward } from '../gateway/home-forward.ts';
 import { RequestRouter } from '../gateway/request-router.ts';
 import { HttpServer } from '../http/http-server.ts';
-import type { FaultLog, Log } from '../log.ts';
 import { RequestCounter } from '../metrics/counters.ts';
-import type { Metrics } from '../metrics/metrics.ts';
 import { publishGateway, publishLimit, publishServer } from '../metrics/publish.ts';
 import { ObjectHash } from '../object-hash.ts';
 import { PassThrough } from '../passthrough/pass-through.ts';
 import { defaultPeerOptions } from '../peers/link-options.ts';
 import { Peers } from '../peers/peers.ts';
 import { linkKey } from './link-key.ts';
-import type { RunningNode } from './start-node.ts';
+import type { ProcessContext, RunningNode } from './start-node.ts';
 
 /** Credential scopes (client, day, region) whose signing keys are kept. */
 const maxScopes = 4096;
 /** How long answers under way may take once the process is asked to stop. */
 const stopGraceMs = 20_000;
 
-export interface GatewayContext {
-  readonly config: Config;
-  readonly reactor: Reactor;
-  readonly ring: Ring;
-  readonly log: Log;
-  readonly faults: FaultLog;
-  readonly metrics: Metrics;
-  readonly now: () => number;
+export interface GatewayContext extends ProcessContext {
   /** The node of this process, null when it has none. */
   readonly node: RunningNode | null;
 }

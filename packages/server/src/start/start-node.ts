@@ -28,13 +28,15 @@ import { LinkServer } from '../peers/link-server.ts';
 import { linkKey } from './link-key.ts';
 import { originsOf } from './origins-of.ts';
 
-export interface NodeContext {
+/** What the parts of one process share. */
+export interface ProcessContext {
   readonly config: Config;
   readonly reactor: Reactor;
   readonly ring: Ring;
   readonly log: Log;
   readonly faults: FaultLog;
   readonly metrics: Metrics;
+  /** Milliseconds from a monotonic clock. */
   readonly now: () => number;
 }
 
@@ -61,7 +63,7 @@ function policies(cache: CacheConfig): (bucket: string) => BucketPolicy {
 
 /** The bookkeeping of the slab, and the file of the size that it asks for. */
 function openStore(
-  { config: { cache }, log }: NodeContext,
+  { config: { cache }, log }: ProcessContext,
   { dataDir }: NodeConfig,
   blockBytes: number,
 ): { store: Store; slab: Slab } {
@@ -94,7 +96,7 @@ function limitsOf({ maxReaders, maxFetches }: NodeConfig, cache: CacheConfig): N
   };
 }
 
-export function startNode(context: NodeContext, node: NodeConfig): RunningNode {
+export function startNode(context: ProcessContext, node: NodeConfig): RunningNode {
   const { config, reactor, ring, faults, metrics, now } = context;
   const { cache } = config;
   const layout = new Layout();
@@ -166,7 +168,7 @@ export function startNode(context: NodeContext, node: NodeConfig): RunningNode {
 
 /** Listens for other processes of the cluster; a process that is a cluster of its own has none. */
 function startLinks(
-  { config, reactor, log, faults, metrics }: NodeContext,
+  { config, reactor, log, faults, metrics }: ProcessContext,
   node: NodeConfig,
   slab: Slab,
   driver: NodeDriver,

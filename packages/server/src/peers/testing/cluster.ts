@@ -6,12 +6,8 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { connect } from 'node:net';
 import { newReadRequest, type ReadAnswer, type ReadRequest } from '@s3-accelerator/core/read.ts';
-import type {
-  ConnectionId,
-  ConnectionOwner,
-  ReactorOptions,
-} from '@s3-accelerator/native/reactor.ts';
-import { Reactor } from '@s3-accelerator/native/reactor.ts';
+import type { ConnectionId, ReactorOptions } from '@s3-accelerator/native/reactor.ts';
+import { nobody, Reactor } from '@s3-accelerator/native/reactor.ts';
 import type { Log } from '../../log.ts';
 import { FaultLog } from '../../log.ts';
 import type { ForwardPort } from '../../passthrough/forward.ts';
@@ -99,15 +95,6 @@ export class Recorder implements PeerEvents {
   }
 }
 
-const silentOwner: ConnectionOwner = {
-  onConnected: () => undefined,
-  onReceived: () => undefined,
-  onEnded: () => undefined,
-  onClosed: () => undefined,
-  onRelayed: () => undefined,
-  onSent: () => undefined,
-};
-
 /** A client of the gateway: its connection, and the other end in the test's hands. */
 export class TestClient {
   readonly connection: ConnectionId;
@@ -190,7 +177,7 @@ export class Cluster {
     let connection: ConnectionId | null = null;
     const { listener, port } = this.gatewayReactor.listen('127.0.0.1', 0, 1, (id) => {
       connection = id;
-      return silentOwner;
+      return nobody;
     });
     const socket = connect(port, '127.0.0.1');
     this.#sockets.push(socket);
