@@ -9,6 +9,7 @@ import type { FetchHead } from '@s3-accelerator/core/node/effects.ts';
 import type { OriginError } from '@s3-accelerator/core/read.ts';
 import { isStrongEtag } from '@s3-accelerator/core/s3/etag.ts';
 import { parseHttpDate } from '@s3-accelerator/core/s3/http-date.ts';
+import { headerValue } from '../http/raw-headers.ts';
 
 /** Lower-case names of headers that belong to one answer, not to the object. */
 const ofOneAnswer = new Set([
@@ -30,14 +31,6 @@ const ofOneAnswer = new Set([
 ]);
 
 const checksumPrefix = 'x-amz-checksum-';
-
-/** The value of the first header of that name (lower case), '' when there is none. */
-export function headerValue(headers: readonly string[], name: string): string {
-  for (let i = 0; i < headers.length; i += 2) {
-    if (headers[i]!.toLowerCase() === name) return headers[i + 1]!;
-  }
-  return '';
-}
 
 /** The headers that may be kept, as `Name: value\r\n` lines. */
 export function headerLines(headers: readonly string[], partial: boolean): Uint8Array {

@@ -4,6 +4,7 @@
  * aws-chunked is framing, not content: S3 takes it off before it stores an object, and so it must never reach an object's
  * Content-Encoding by way of an origin that wouldn't.
  */
+import { withoutHeaders } from '../http/raw-headers.ts';
 import { unsignedTrailerPayload } from '../origin/origin-signer.ts';
 
 const framingHeaders: ReadonlySet<string> = new Set([
@@ -14,12 +15,7 @@ const framingHeaders: ReadonlySet<string> = new Set([
 
 /** Without the headers of a framed body; a Content-Encoding keeps what else it names. */
 export function withoutFraming(headers: readonly string[]): string[] {
-  const whole = withoutAwsChunked(headers);
-  const kept: string[] = [];
-  for (let i = 0; i < whole.length; i += 2) {
-    if (!framingHeaders.has(whole[i]!.toLowerCase())) kept.push(whole[i]!, whole[i + 1]!);
-  }
-  return kept;
+  return withoutHeaders(withoutAwsChunked(headers), (name) => framingHeaders.has(name));
 }
 
 /** Without aws-chunked in Content-Encoding: for a body that isn't framed, whatever its client said. */
@@ -60,16 +56,12 @@ export function withTrailerFraming(
 
 /** Without anything that describes a body's bytes: for a body that is replaced by another. */
 export function withoutDigests(headers: readonly string[]): string[] {
-  const framed = withoutFraming(headers);
-  const kept: string[] = [];
-  for (let i = 0; i < framed.length; i += 2) {
-    const name = framed[i]!.toLowerCase();
-    const describes =
+  return withoutHeaders(
+    withoutFraming(headers),
+    (name) =>
       name === 'content-md5' ||
       name === 'content-length' ||
       name === 'x-amz-sdk-checksum-algorithm' ||
-      name.startsWith('x-amz-checksum-');
-    if (!describes) kept.push(framed[i]!, framed[i + 1]!);
-  }
-  return kept;
+      name.startsWith('x-amz-checksum-'),
+  );
 }

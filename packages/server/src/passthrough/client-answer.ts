@@ -9,7 +9,7 @@ import { CommandFlag } from '@s3-accelerator/native/native.ts';
 import type { ExchangeId } from '../http/exchange.ts';
 import type { HttpServer } from '../http/http-server.ts';
 import { noBody, unknownLength } from '../http/response-writer.ts';
-import { headerValue } from '../origin/fetch-head.ts';
+import { headerValue } from '../http/raw-headers.ts';
 import { ClientWindow } from './client-window.ts';
 import { headersForClient } from './forwarded-headers.ts';
 

@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import type { ErrorCode } from '@s3-accelerator/core/s3/errors.ts';
 import { authorizeKeys } from '../auth/grants.ts';
 import type { GrantSet } from '../auth/grants.ts';
-import { headerValue } from '../origin/fetch-head.ts';
+import { headerValue } from '../http/raw-headers.ts';
 import { withoutDigests } from './body-headers.ts';
 import { maxDeleteBytes, parseDeleteObjects } from './delete-objects.ts';
 import type { ForwardRequest } from './forward.ts';

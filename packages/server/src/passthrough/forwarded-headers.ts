@@ -4,6 +4,7 @@
  * Everything does, byte for byte and in its order, but what belongs to one connection, and the client's own credentials: the
  * request is signed anew.
  */
+import { withoutHeaders } from '../http/raw-headers.ts';
 
 /** Lower-case names of headers that belong to one connection. */
 const hopByHop = new Set([
@@ -36,7 +37,7 @@ const madeAnew = new Set([
  * isn't signed, and must not take a condition, an encryption or a copy's source away that is.
  */
 export function headersForOrigin(headers: readonly string[]): string[] {
-  return without(headers, (name) => hopByHop.has(name) || madeAnew.has(name));
+  return withoutHeaders(headers, (name) => hopByHop.has(name) || madeAnew.has(name));
 }
 
 /** Written by the server into every head. */
@@ -45,18 +46,9 @@ const writtenByServer = new Set(['content-length', 'date', 'x-amz-request-id']);
 /** The origin's headers for the client, but those that the server writes itself: framing, date, request id. */
 export function headersForClient(headers: readonly string[]): string[] {
   const named = connectionOptions(headers);
-  return without(headers, (name) => {
+  return withoutHeaders(headers, (name) => {
     return hopByHop.has(name) || writtenByServer.has(name) || named.has(name);
   });
-}
-
-function without(headers: readonly string[], isLeftOut: (name: string) => boolean): string[] {
-  const kept: string[] = [];
-  for (let i = 0; i < headers.length; i += 2) {
-    const name = headers[i]!.toLowerCase();
-    if (!isLeftOut(name)) kept.push(headers[i]!, headers[i + 1]!);
-  }
-  return kept;
 }
 
 function connectionOptions(headers: readonly string[]): Set<string> {

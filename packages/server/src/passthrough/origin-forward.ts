@@ -17,7 +17,7 @@ import { operationOf } from '../auth/operation.ts';
 import type { OriginClient } from '../origin/origin-client.ts';
 import type { OriginExchange, OriginListener, OriginRequest } from '../origin/origin-exchange.ts';
 import type { OriginFailure, OriginFailureCode } from '../origin/origin-failure.ts';
-import { headerValue } from '../origin/fetch-head.ts';
+import { headerValue } from '../http/raw-headers.ts';
 import {
   OriginSigner,
   emptyPayloadHash,

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { parseQuery } from '@s3-accelerator/core/s3/query.ts';
 import { splitTarget } from '@s3-accelerator/core/s3/object-key.ts';
 import { GrantSet } from '../auth/grants.ts';
-import { headerValue } from '../origin/fetch-head.ts';
+import { headerValue } from '../http/raw-headers.ts';
 import { prepareForward } from './passed-request.ts';
 import type { PassedRequest, PreparedForward } from './passed-request.ts';
 

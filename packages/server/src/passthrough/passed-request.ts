@@ -12,7 +12,7 @@ import type { QueryParameter } from '@s3-accelerator/core/s3/query.ts';
 import type { GrantSet } from '../auth/grants.ts';
 import type { Operation } from '../auth/operation.ts';
 import type { PayloadForm } from '../auth/payload-form.ts';
-import { headerValue } from '../origin/fetch-head.ts';
+import { headerValue } from '../http/raw-headers.ts';
 import { unsignedPayload } from '../origin/origin-signer.ts';
 import { withTrailerFraming, withoutAwsChunked, withoutFraming } from './body-headers.ts';
 import type { ForwardRequest } from './forward.ts';

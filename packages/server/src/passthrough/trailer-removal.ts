@@ -4,7 +4,7 @@
  * The checksum was verified by the gateway. A small body waits until its checksum is there and takes it along as a header,
  * which the origin stores; a larger one goes on as it comes and without. Memory: 1 MiB for each small upload in flight.
  */
-import { headerValue } from '../origin/fetch-head.ts';
+import { headerValue, withoutHeaders } from '../http/raw-headers.ts';
 import { unsignedPayload } from '../origin/origin-signer.ts';
 import { withoutFraming } from './body-headers.ts';
 import type { ForwardRequest, Forwarding } from './forward.ts';
@@ -67,13 +67,11 @@ export class TrailerRemoval implements Forwarding {
   }
 
   #plain(checksum: readonly string[]): ForwardRequest {
-    const kept = withoutFraming(this.#request.headers);
-    const headers: string[] = [];
-    for (let i = 0; i < kept.length; i += 2) {
-      // Announces a checksum, which only a held body brings.
-      const announces = kept[i]!.toLowerCase() === 'x-amz-sdk-checksum-algorithm';
-      if (!announces || checksum.length > 0) headers.push(kept[i]!, kept[i + 1]!);
-    }
+    // The header announces a checksum, which only a held body brings.
+    const headers = withoutHeaders(
+      withoutFraming(this.#request.headers),
+      (name) => name === 'x-amz-sdk-checksum-algorithm' && checksum.length === 0,
+    );
     headers.push('x-amz-content-sha256', unsignedPayload, ...checksum);
     return { ...this.#request, headers, bodyLength: this.#length };
   }

@@ -1,5 +1,5 @@
 /** A sink for tests that writes down what comes back, and lets a test wait for its end. */
-import { headerValue } from '../../origin/fetch-head.ts';
+import { headerValue } from '../../http/raw-headers.ts';
 import type { ForwardSink } from '../forward.ts';
 
 export class SinkRecorder implements ForwardSink {
