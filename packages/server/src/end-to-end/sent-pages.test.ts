@@ -76,7 +76,7 @@ async function assertHeldAnswersSurvive(
   });
   try {
     const held = await holdAnswers(rig);
-    await displace(rig, 200 * mib);
+    await displace(rig, 130 * mib);
     for (const { connection, key, bytes } of held) {
       const { status, body, isCut } = await connection.answer();
       assert.equal(status, 200);

@@ -8,6 +8,10 @@ import { version, warm } from './versions.ts';
 const mib = 1 << 20;
 const atATime = 32;
 
+let keys = 0;
+/** A key that nothing has read yet, however often these run. */
+const coldKey = (): string => `cold-${++keys}`;
+
 /** Runs `one` so many times, some at a time. */
 async function many(count: number, one: (index: number) => Promise<void>): Promise<void> {
   let next = 0;
@@ -28,8 +32,8 @@ async function beforeFirstByte(rig: Rig, count: number): Promise<void> {
   await warm(rig.client, 'bucket', 'warm');
   await many(count, async (index) => {
     // Every third asks for a key of its own that nobody has read: its fetch has just begun.
-    const key = index % 3 === 0 ? `cold-${index}` : 'warm';
-    if (key !== 'warm') rig.s3.putSynthetic('bucket', key, mib);
+    const key = index % 3 === 0 ? coldKey() : 'warm';
+    if (key !== 'warm') rig.s3.putSynthetic('bucket', key, 200_000);
     const connection = await rig.client.begin(getOf('bucket', key));
     if (index % 4 === 0) await new Promise(setImmediate);
     leave(connection, index);
@@ -38,7 +42,7 @@ async function beforeFirstByte(rig: Rig, count: number): Promise<void> {
 
 async function whileOthersWait(rig: Rig, count: number): Promise<void> {
   for (let round = 0; round < count / 50; round++) {
-    const key = `waiting-${round}`;
+    const key = coldKey();
     const bytes = version(key, mib);
     rig.s3.put('bucket', key, bytes);
     const hold = rig.s3.faults.hold({ key });
@@ -55,7 +59,7 @@ async function inTheBody(rig: Rig, count: number): Promise<void> {
   rig.s3.put('bucket', 'long', version('long', 5 * mib));
   await warm(rig.client, 'bucket', 'long');
   await many(count, async (index) => {
-    const key = index % 10 === 0 ? `long-${index}` : 'long';
+    const key = index % 20 === 0 ? coldKey() : 'long';
     if (key !== 'long') rig.s3.putSynthetic('bucket', key, 5 * mib);
     const connection = await rig.client.begin(getOf('bucket', key));
     await connection.answer({ stopAfter: 1 + ((index * 9973) % (4 * mib)) });
@@ -108,8 +112,8 @@ export const abandonments: readonly {
 }[] = [
   { what: 'before the first byte', quickly: 1000, run: beforeFirstByte },
   { what: 'while others wait for the same fetch', quickly: 1000, run: whileOthersWait },
-  { what: 'in the middle of an answer', quickly: 150, run: inTheBody },
+  { what: 'in the middle of an answer', quickly: 100, run: inTheBody },
   { what: 'in the middle of their head', quickly: 1000, run: inTheHead },
   { what: 'in the middle of an upload', quickly: 1000, run: inAnUpload },
-  { what: 'in the middle of an answer that passes through', quickly: 200, run: inAPassedAnswer },
+  { what: 'in the middle of an answer that passes through', quickly: 150, run: inAPassedAnswer },
 ];
