@@ -84,7 +84,7 @@ std::string Reactor::executeOne(const int32_t* words) {
     case CommandType::retain: return retain(id, fields);
     case CommandType::mark: mark(id, fields); return "";
     case CommandType::pause:
-      if (alive) connection->paused = true;
+      if (alive) pause(*connection);
       return "";
     case CommandType::resume:
       if (alive) {

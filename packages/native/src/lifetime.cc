@@ -30,6 +30,17 @@ void Reactor::depart(Connection& connection, CloseReason reason, int error) {
   departed_.push_back(connection.id);
 }
 
+// A failure that was noticed while there was still something to read is found by reading on, which ends here.
+void Reactor::pause(Connection& connection) {
+  connection.paused = true;
+  int error = connection.writeError;
+  if (error == 0 && connection.hungUp && !connection.connecting) {
+    socklen_t length = sizeof error;
+    getsockopt(connection.descriptor, SOL_SOCKET, SO_ERROR, &error, &length);
+  }
+  if (error != 0) depart(connection, CloseReason::error, error);
+}
+
 void Reactor::closeAtOnce(Connection& connection) {
   const struct ::linger none{1, 0};
   setsockopt(connection.descriptor, SOL_SOCKET, SO_LINGER, &none, sizeof none);

@@ -213,6 +213,7 @@ class Reactor {
   // lifetime.cc
   void depart(Connection& connection, CloseReason reason, int error);
   void closeGently(Connection& connection);
+  void pause(Connection& connection);
   void closeAtOnce(Connection& connection);
   void linger(Connection& connection);
   void emitDepartures();

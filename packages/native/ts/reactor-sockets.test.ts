@@ -164,6 +164,22 @@ test('a reset is noticed while receiving is paused', async (context) => {
   assert.equal(owner.closed?.errno, constants.errno.ECONNRESET);
 });
 
+test('a reset that was noticed before receiving was paused is told', async (context) => {
+  const reactor = startReactor(context);
+  const server = listen(reactor, (owner) => {
+    owner.onBytes = () => {
+      reactor.pause(owner.id);
+    };
+  });
+  const { client, owner } = await connectClient(context, server);
+  // Bytes and reset arrive together: the bytes are delivered first, and the reset waits behind them.
+  client.socket.write('x');
+  client.socket.resetAndDestroy();
+  await eventually('closed', () => owner.closed !== null);
+  assert.equal(owner.receivedBytes, 1);
+  assert.equal(owner.closed?.errno, constants.errno.ECONNRESET);
+});
+
 test('our reset reaches the peer as one', async (context) => {
   const reactor = startReactor(context);
   const server = listen(reactor);
