@@ -24,6 +24,8 @@ export interface ObjectMetadata {
    * they are known. Opaque to core.
    */
   readonly headerLines: Uint8Array;
+  /** Whether S3 was asked in the way that makes it tell the checksums that it has: for the whole object. */
+  readonly knowsChecksums: boolean;
   /** Identity of this version, derived from object hash, origin and ETag: blocks are kept under it. */
   readonly version: Hash128;
 }
@@ -42,6 +44,8 @@ export interface ReadRequest {
   failedEtag: string;
   /** lookup: bytes of the answer's body at most; 0 asks for metadata alone. */
   bodyLimit: number;
+  /** lookup: the client is to be told the object's checksums: metadata that doesn't know them won't do. */
+  needsChecksums: boolean;
   /** lookup: the client's range. bounded: first and last; from: first; suffix: `first` bytes from the end. */
   rangeKind: RangeKind;
 
@@ -66,6 +70,7 @@ export function newReadRequest(): ReadRequest {
     confirmedWithinMs: Infinity,
     failedEtag: '',
     bodyLimit: 0,
+    needsChecksums: false,
     rangeKind: 'none',
     first: 0,
     last: 0,

@@ -28,6 +28,7 @@ const metadata = {
   size: 50,
   lastModified: 9,
   headerLines: new Uint8Array(7).fill(65),
+  knowsChecksums: true,
   version: hash,
 };
 const request = {
@@ -38,6 +39,7 @@ const request = {
   confirmedWithinMs: 5,
   failedEtag: '"f"',
   bodyLimit: 10,
+  needsChecksums: false,
   rangeKind: 'bounded' as const,
   first: 3,
   last: 10,

@@ -25,6 +25,7 @@ const metadata = {
   size: 0x1_0000_0002,
   lastModified: 1_700_000_000,
   headerLines: latin1('A: \xe9\r\n'),
+  knowsChecksums: true,
   version: { h0: 1, h1: 2, h2: 3, h3: 4 },
 };
 
@@ -60,7 +61,7 @@ test('a metadata answer has these bytes', () => {
     Buffer.from(encodeMetadata(10, 1000, 16, 5)).toString('hex'),
     '49000000' +
       '18' +
-      '00' +
+      '02' +
       '0000' +
       '03000000' +
       '05000000' +
@@ -172,6 +173,7 @@ test('any metadata comes back as it was sent', () => {
           size: fc.integer({ min: maxBodyBytes, max: Number.MAX_SAFE_INTEGER }),
           lastModified: fc.maxSafeNat(),
           headerLines: fc.uint8Array({ maxLength: 9000 }),
+          knowsChecksums: fc.boolean(),
           version: fc.record({ h0: u32, h1: u32, h2: u32, h3: u32 }, { noNullPrototype: true }),
         },
         { noNullPrototype: true },
@@ -255,7 +257,7 @@ test('figures, flags and bodies that make no sense are refused', () => {
     assert.equal(changed(encodeMetadata(1, 2), high + field + 3, 1), 'figure');
   }
   assert.equal(changed(encodeMetadata(1, 2, metadata.size, 0), 12, 1), 'figure');
-  assert.equal(changed(encodeMetadata(1, 2), 5, 2), 'reserved');
+  assert.equal(changed(encodeMetadata(1, 2), 5, 4), 'reserved');
   assert.equal(changed(encodeMetadata(1, 2), frameHeaderBytes + 58, 1), 'reserved');
   assert.equal(changed(encodeFailure('busy', null), frameHeaderBytes, 5), 'figure');
   assert.equal(changed(encodeFailure('busy', null), frameHeaderBytes + 1, 2), 'figure');

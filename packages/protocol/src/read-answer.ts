@@ -35,6 +35,7 @@ import { encodeFrameHeader, frameHeaderBytes, FrameType } from './frame.ts';
 const metadataFixedBytes = 64;
 const failureFixedBytes = 16;
 const immutableFlag = 1;
+const knowsChecksumsFlag = 2;
 const failures: readonly ReadFailure[] = ['changed', 'uncacheable', 'busy', 'origin', 'peer'];
 
 /** Bytes of a metadata answer's frame, without its body. */
@@ -68,7 +69,8 @@ export function encodeMetadataAnswer(
   at = writeBinary(into, at, metadata.etag);
   at = writeBytes(into, at, metadata.headerLines);
   const payload = at - start - frameHeaderBytes;
-  const flags = immutable ? immutableFlag : 0;
+  const flags =
+    (immutable ? immutableFlag : 0) | (metadata.knowsChecksums ? knowsChecksumsFlag : 0);
   encodeFrameHeader(into, start, FrameType.answerMetadata, flags, requestId, payload, bodyLength);
   return at;
 }
@@ -153,7 +155,8 @@ function decodeMetadata(
   into: ReadAnswer,
 ): FrameFault | null {
   if (end - start < metadataFixedBytes) return 'length';
-  if (header.flags > immutableFlag || readU16(bytes, start + 58) !== 0) return 'reserved';
+  if (header.flags > (immutableFlag | knowsChecksumsFlag)) return 'reserved';
+  if (readU16(bytes, start + 58) !== 0) return 'reserved';
   const etagStart = start + metadataFixedBytes;
   const headersStart = etagStart + readU16(bytes, start + 56);
   if (headersStart + readU32(bytes, start + 60) !== end) return 'length';
@@ -165,7 +168,7 @@ function decodeMetadata(
   into.kind = 'metadata';
   into.ageMs = readU64(bytes, start + 32);
   const lifetimeMs = readU64(bytes, start + 40);
-  const immutable = header.flags === immutableFlag;
+  const immutable = (header.flags & immutableFlag) !== 0;
   into.lifetimeMs = immutable ? Infinity : lifetimeMs;
   into.bodyFirst = readU64(bytes, start + 48);
   if (size < 0 || lastModified < 0 || into.ageMs < 0 || lifetimeMs < 0) return 'figure';
@@ -176,6 +179,7 @@ function decodeMetadata(
     size,
     lastModified,
     headerLines: bytes.slice(headersStart, end),
+    knowsChecksums: (header.flags & knowsChecksumsFlag) !== 0,
     version,
   };
   return null;

@@ -17,6 +17,7 @@ const blocks: ReadRequest = {
   confirmedWithinMs: Infinity,
   failedEtag: '',
   bodyLimit: 0,
+  needsChecksums: false,
   rangeKind: 'none',
   first: 0x1_0000_0005,
   last: 0x1_0000_0006,
@@ -32,6 +33,7 @@ const lookup: ReadRequest = {
   confirmedWithinMs: 250,
   failedEtag: '"old"',
   bodyLimit: 32_768,
+  needsChecksums: false,
   rangeKind: 'suffix',
   first: 100,
   last: 0,
@@ -57,9 +59,9 @@ function decode(bytes: Uint8Array, view = new ReadRequestView()): ReadRequestVie
 function plain(view: ReadRequestView | string): ReadRequest | string {
   if (typeof view === 'string') return view;
   const { kind, bucket, key, hash, confirmedWithinMs, failedEtag, bodyLimit, rangeKind } = view;
-  const { first, last, partLast, version, etag, size } = view;
+  const { first, last, partLast, version, etag, size, needsChecksums } = view;
   const asked = { kind, bucket, key, hash, confirmedWithinMs, failedEtag, bodyLimit, rangeKind };
-  return { ...asked, first, last, partLast, version, etag, size };
+  return { ...asked, first, last, partLast, version, etag, size, needsChecksums };
 }
 
 test('a request for blocks has these bytes', () => {
@@ -156,6 +158,7 @@ const anyLookup: fc.Arbitrary<ReadRequest> = fc.record(
     confirmedWithinMs: fc.oneof(fc.constant(Infinity), fc.maxSafeNat()),
     failedEtag: binary(100),
     bodyLimit: fc.nat(maxBodyBytes),
+    needsChecksums: fc.boolean(),
     rangeKind: fc.constantFrom<RangeKind>('none', 'bounded', 'from', 'suffix'),
     first: fc.maxSafeNat(),
     last: fc.maxSafeNat(),
@@ -220,7 +223,7 @@ test('a request that announces a body, other flags or another type is refused', 
   flags[5] = 1;
   assert.equal(decode(flags), 'reserved');
   const lookupFlags = encode(lookup);
-  lookupFlags[5] = 2;
+  lookupFlags[5] = 4;
   assert.equal(decode(lookupFlags), 'reserved');
   const type = encode(blocks);
   type[4] = 25;

@@ -9,7 +9,7 @@
  *              bucket, key, etag
  *     lookup   hash 16, confirmedWithinMs u64, first u64, last u64, bodyLimit u32, range kind u32,
  *              lengths u16 × 3, zero u16, bucket, key, failed etag
- *              flag 1: any age will do (confirmedWithinMs is Infinity)
+ *              flag 1: any age will do (confirmedWithinMs is Infinity); flag 2: checksums are needed
  *     cancel   nothing
  *
  * Every read is answered exactly once, a cancelled one too (with a failure, unless its answer was already on its way): that
@@ -36,6 +36,7 @@ import { encodeFrameHeader, frameHeaderBytes, FrameType, maxBodyBytes } from './
 const blocksFixedBytes = 72;
 const lookupFixedBytes = 56;
 const anyAgeFlag = 1;
+const needsChecksumsFlag = 2;
 const rangeKinds: readonly RangeKind[] = ['none', 'bounded', 'from', 'suffix'];
 
 /** Bytes that the request's frame takes at most. */
@@ -92,7 +93,7 @@ function encodeLookup(
   at = writeU32(into, at, request.bodyLimit);
   at = writeU32(into, at, rangeKinds.indexOf(request.rangeKind));
   at = writeStrings(into, at, request.bucket, request.key, request.failedEtag);
-  const flags = anyAge ? anyAgeFlag : 0;
+  const flags = (anyAge ? anyAgeFlag : 0) | (request.needsChecksums ? needsChecksumsFlag : 0);
   const payloadLength = at - start - frameHeaderBytes;
   encodeFrameHeader(into, start, FrameType.readLookup, flags, requestId, payloadLength, 0);
   return at;
@@ -123,6 +124,7 @@ export class ReadRequestView implements ReadRequest {
   readonly version: Hash128 = { h0: 0, h1: 0, h2: 0, h3: 0 };
   confirmedWithinMs = Infinity;
   bodyLimit = 0;
+  needsChecksums = false;
   rangeKind: RangeKind = 'none';
   first = 0;
   last = 0;
@@ -170,6 +172,7 @@ export class ReadRequestView implements ReadRequest {
     this.kind = 'blocks';
     this.confirmedWithinMs = Infinity;
     this.bodyLimit = 0;
+    this.needsChecksums = false;
     this.rangeKind = 'none';
     readHash(bytes, start, this.hash);
     readHash(bytes, start + 16, this.version);
@@ -185,7 +188,7 @@ export class ReadRequestView implements ReadRequest {
 
   #decodeLookup(bytes: Uint8Array, start: number, end: number, flags: number): FrameFault | null {
     if (end - start < lookupFixedBytes) return 'length';
-    if (flags > anyAgeFlag) return 'reserved';
+    if (flags > (anyAgeFlag | needsChecksumsFlag)) return 'reserved';
     this.kind = 'lookup';
     const { version } = this;
     version.h0 = version.h1 = version.h2 = version.h3 = 0;
@@ -193,7 +196,8 @@ export class ReadRequestView implements ReadRequest {
     this.size = 0;
     readHash(bytes, start, this.hash);
     const within = readU64(bytes, start + 16);
-    const anyAge = flags === anyAgeFlag;
+    const anyAge = (flags & anyAgeFlag) !== 0;
+    this.needsChecksums = (flags & needsChecksumsFlag) !== 0;
     this.confirmedWithinMs = anyAge ? Infinity : within;
     this.first = readU64(bytes, start + 24);
     this.last = readU64(bytes, start + 32);

@@ -75,6 +75,7 @@ export class ClientRead implements Linked<ClientRead> {
     asked.range.kind = request.range.kind;
     asked.range.first = request.range.first;
     asked.range.last = request.range.last;
+    asked.wantsChecksums = request.wantsChecksums;
     asked.conditions = request.conditions;
     this.metadata = null;
     this.position = 0;

@@ -17,6 +17,8 @@ export interface ClientRequest {
   readonly hash: Hash128;
   /** The Range header; fill it with `parseRange`. */
   readonly range: RangeRequest;
+  /** It asked for the object's checksums along: they are only told with a whole object. */
+  wantsChecksums: boolean;
   /** `noPreconditions`, the very object, when the request has none: then the gateway asks for bytes straight away. */
   conditions: Preconditions;
 }
@@ -28,6 +30,7 @@ export function newClientRequest(): ClientRequest {
     key: '',
     hash: { h0: 0, h1: 0, h2: 0, h3: 0 },
     range: newRangeRequest(),
+    wantsChecksums: false,
     conditions: noPreconditions,
   };
 }

@@ -220,6 +220,7 @@ class HitPath {
         size: blocksEach * blockBytes,
         lastModified: 1,
         headerLines: new Uint8Array(100),
+        knowsChecksums: true,
         version,
       },
     });

@@ -11,6 +11,7 @@ const versionOf = (etag: string): ObjectMetadata => ({
   size: 1,
   lastModified: 0,
   headerLines: new Uint8Array(0),
+  knowsChecksums: true,
   version: hash,
 });
 const newKnowledge = (): Knowledge =>

@@ -95,7 +95,7 @@ export class Stages {
   /** From what is known, else through the home. */
   start(now: number, client: ClientRead): void {
     const known = this.#knowledge.usable(now, client.asked.hash);
-    if (known === null) {
+    if (known === null || (needsChecksums(client) && !known.knowsChecksums)) {
       this.#lookUp(now, client);
       return;
     }
@@ -304,6 +304,7 @@ export class Stages {
     request.failedEtag = client.failedEtag;
     const wantsBody = !asked.head && asked.conditions === noPreconditions;
     request.bodyLimit = wantsBody ? this.#limits.smallAnswerBytes : 0;
+    request.needsChecksums = needsChecksums(client);
     request.rangeKind = asked.range.kind;
     request.first = asked.range.first;
     request.last = asked.range.last;
@@ -460,4 +461,9 @@ export class Stages {
 /** An error as S3 answers a HEAD: nothing but its status. */
 function isBare({ code, body }: OriginError): boolean {
   return code === '' && body.length === 0;
+}
+
+/** S3 tells checksums with whole objects only. */
+function needsChecksums({ asked }: ClientRead): boolean {
+  return asked.wantsChecksums && asked.range.kind === 'none';
 }

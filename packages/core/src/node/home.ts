@@ -143,6 +143,7 @@ export class Home {
 
   #isGoodEnough(now: number, known: KnownMetadata, reader: Reader): boolean {
     if (known.metadata.etag === reader.failedEtag) return false;
+    if (reader.needsChecksums && !known.metadata.knowsChecksums) return false;
     return this.#isFresh(now, known.confirmedAt, reader);
   }
 
@@ -156,6 +157,8 @@ export class Home {
     if (lookup.isOvertaken) return false;
     const fetch = this.#parts.fetches.get(lookup.fetchId);
     assert(fetch !== null, 'a lookup has a request out');
+    const willKnow = lookup.known === null ? tellsChecksums(fetch) : lookup.known.knowsChecksums;
+    if (reader.needsChecksums && !willKnow) return false;
     return this.#isFresh(now, fetch.sentAt, reader);
   }
 
@@ -201,14 +204,18 @@ export class Home {
     }
     let leader = later.first!;
     let failed = false;
+    let lacksChecksums = false;
     const known = this.#parts.metadata.get(leader.bucket, leader.hash)?.metadata ?? null;
     for (let reader = later.shift(); reader !== null; reader = later.shift()) {
       sharers.append(reader);
       if (leader.bodyLimit === 0 && reader.bodyLimit > 0) leader = reader;
       if (reader.failedEtag === known?.etag) failed = true;
+      if (reader.needsChecksums && known?.knowsChecksums === false) lacksChecksums = true;
     }
-    lookup.known = known !== null && !failed && !this.#needsBytes(leader, known) ? known : null;
-    this.#send(now, lookup, fetch, leader);
+    const isKnown = known !== null && !failed && !lacksChecksums;
+    lookup.known = isKnown && !this.#needsBytes(leader, known) ? known : null;
+    // A head tells the checksums, and the bytes of an object that is known are mostly held.
+    this.#send(now, lookup, fetch, leader, lacksChecksums);
   }
 
   /** Whether a reader's first bytes should be here and aren't: asking S3 for them confirms the object just as well. */
@@ -226,13 +233,13 @@ export class Home {
    * Asks S3 for the leader's range, as far as its first chunk goes; for the head alone where that can't be said. A whole
    * object is asked for whole, since only then S3 tells its checksums; what lies behind the first chunk is cut off.
    */
-  #send(now: number, lookup: Lookup, fetch: Fetch, leader: Reader): void {
+  #send(now: number, lookup: Lookup, fetch: Fetch, leader: Reader, headOnly: boolean): void {
     const { layout } = this.#parts;
     const { range } = leader;
     fetch.bucket = leader.bucket;
     fetch.key = leader.key;
     copyHash128(leader.hash, fetch.hash);
-    fetch.headOnly = leader.bodyLimit === 0;
+    fetch.headOnly = headOnly || leader.bodyLimit === 0;
     fetch.isWhole = range.kind === 'none';
     const isOpen = range.kind === 'none' || range.kind === 'from';
     fetch.first = range.kind === 'none' ? 0 : range.first;
@@ -290,7 +297,9 @@ export class Home {
     if (!fetch.headOnly && !isAnswerToRange(fetch, head)) return null;
     const version: Hash128 = { h0: 0, h1: 0, h2: 0, h3: 0 };
     this.#parts.digest.version(fetch.bucket, fetch.hash, etag, version);
-    return { etag, size, lastModified, headerLines: head.headerLines.slice(), version };
+    const headerLines = head.headerLines.slice();
+    const knowsChecksums = tellsChecksums(fetch);
+    return { etag, size, lastModified, headerLines, knowsChecksums, version };
   }
 
   /** Makes the body a fill that readers can join; false when nobody needs it. */
@@ -323,7 +332,8 @@ export class Home {
     if (!lookup.isOvertaken) this.#parts.metadata.put(hash, metadata, sentAt);
     for (let reader = sharers.shift(); reader !== null; reader = sharers.shift()) {
       const isLate = reader.arrival > sentAfter;
-      if (isLate && metadata.etag === reader.failedEtag) later.append(reader);
+      const lacksChecksums = reader.needsChecksums && !metadata.knowsChecksums;
+      if (lacksChecksums || (isLate && metadata.etag === reader.failedEtag)) later.append(reader);
       else this.#deliver(now, reader, metadata, sentAt);
     }
     this.#next(now, lookup, hash);
@@ -404,6 +414,11 @@ export class Home {
     fetch.stream = 'over';
     fetches.release(fetch);
   }
+}
+
+/** Whether the request makes S3 tell the object's checksums. */
+function tellsChecksums(fetch: Fetch): boolean {
+  return fetch.headOnly || fetch.isWhole;
 }
 
 /** Whether the body is what the range asked for: S3 may also send the whole object. */

@@ -27,6 +27,7 @@ export class Reader implements Linked<Reader> {
   confirmedWithinMs = Infinity;
   failedEtag = '';
   bodyLimit = 0;
+  needsChecksums = false;
   readonly range: RangeRequest = newRangeRequest();
   /** lookup: what it will be answered with, once known. */
   metadata: ObjectMetadata | null = null;
@@ -74,6 +75,7 @@ export class Reader implements Linked<Reader> {
     this.confirmedWithinMs = request.confirmedWithinMs;
     this.failedEtag = request.failedEtag;
     this.bodyLimit = request.bodyLimit;
+    this.needsChecksums = request.needsChecksums;
     this.range.kind = request.rangeKind;
     this.range.first = request.first;
     this.range.last = request.last;

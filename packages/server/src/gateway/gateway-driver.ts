@@ -125,9 +125,9 @@ export class GatewayDriver implements GatewayEffects, PeerEvents, LocalReadEvent
 
   // What happens at clients.
 
-  /** A client's authorised GET or HEAD of an object. `wantsChecksums`: it asked for the object's checksums along. */
-  onRequest(exchange: ExchangeId, request: ClientRequest, wantsChecksums: boolean): void {
-    this.#wantsChecksums[exchange & slotMask] = wantsChecksums;
+  /** A client's authorised GET or HEAD of an object. */
+  onRequest(exchange: ExchangeId, request: ClientRequest): void {
+    this.#wantsChecksums[exchange & slotMask] = request.wantsChecksums;
     this.gateway.onRequest(this.#options.now(), exchange, request);
     this.drain();
   }

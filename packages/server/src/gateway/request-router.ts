@@ -196,8 +196,9 @@ export class RequestRouter implements HttpHandler {
       const { range } = HeaderSlot;
       parseRange(head.bytes, head.valueStart(range), head.valueEnd(range), request.range);
     }
+    request.wantsChecksums = head.has(HeaderSlot['x-amz-checksum-mode']);
     request.conditions = conditionsOf(head);
-    driver.onRequest(exchange, request, head.has(HeaderSlot['x-amz-checksum-mode']));
+    driver.onRequest(exchange, request);
     // Whatever wasn't answered in this turn may need its head again; a hit is over by now.
     if (server.connectionOf(exchange) !== null) this.#saved.save(exchange, head, grants);
   }

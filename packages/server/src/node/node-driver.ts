@@ -73,6 +73,7 @@ const noMetadata: ObjectMetadata = {
   size: 0,
   lastModified: 0,
   headerLines: new Uint8Array(0),
+  knowsChecksums: true,
   version: { h0: 0, h1: 0, h2: 0, h3: 0 },
 };
 

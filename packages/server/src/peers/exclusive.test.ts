@@ -275,6 +275,7 @@ describe('exclusive links', () => {
       size: mebibyte,
       lastModified: 5,
       headerLines: new Uint8Array(300).fill(65),
+      knowsChecksums: true,
       version: { h0: 1, h1: 2, h2: 3, h3: 4 },
     };
     node.answer = (asker) => {

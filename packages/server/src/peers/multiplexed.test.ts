@@ -20,6 +20,7 @@ const metadata = {
   size: 10_000,
   lastModified: 5,
   headerLines: new Uint8Array(Buffer.from('Content-Type: text/plain\r\n')),
+  knowsChecksums: true,
   version: { h0: 1, h1: 2, h2: 3, h3: 4 },
 };
 
