@@ -74,3 +74,13 @@ test('refuses what S3 would refuse, or what could be read in two ways', () => {
   assert.equal(keysOf(Buffer.from(list(object('a')), 'utf16le')), null, 'not UTF-8');
   assert.equal(keysOf(list(object('a').repeat(1000)))?.length, 1000);
 });
+
+test('takes a thousand keys with every condition, and refuses markup without end unparsed', () => {
+  const conditions =
+    '<VersionId>v</VersionId><ETag>e</ETag><LastModifiedTime>t</LastModifiedTime><Size>1</Size>';
+  const full = `<Object><Key>a</Key>${conditions}</Object>`;
+  assert.equal(keysOf(list(full.repeat(1000)))?.length, 1000);
+  for (const endless of ['<!---->', '<?a?>', '<![CDATA[]]>', '<Quiet>a</Quiet>']) {
+    assert.equal(keysOf(list(`${endless.repeat(20_000)}${object('a')}`)), null, endless);
+  }
+});

@@ -9,6 +9,9 @@ import type { XmlElement } from './xml.ts';
 
 export const maxDeleteBytes = 2 * 1024 * 1024;
 const maxDeleteKeys = 1000;
+/** A thousand keys with all that may be said about them take 12,000 tags: more is markup that keeps the event loop busy. */
+const maxMarkup = 16_384;
+const lessThan = 0x3c;
 
 export interface DeleteList {
   /** Binary strings, in the body's order. */
@@ -22,6 +25,7 @@ const conditions: ReadonlySet<string> = new Set(['VersionId', 'ETag', 'LastModif
 
 /** Null when the body isn't one that S3 takes: `MalformedXML`. */
 export function parseDeleteObjects(bytes: Uint8Array): DeleteList | null {
+  if (hasMoreMarkup(bytes, maxMarkup)) return null;
   const root = parseXml(bytes);
   if (root?.name !== 'Delete') return null;
   const keys: string[] = [];
@@ -42,6 +46,15 @@ export function parseDeleteObjects(bytes: Uint8Array): DeleteList | null {
     '<?xml version="1.0" encoding="UTF-8"?>\n' +
     `<Delete xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${objects}${quiet}</Delete>`;
   return { keys, body: Buffer.from(text, 'latin1') };
+}
+
+function hasMoreMarkup(bytes: Uint8Array, most: number): boolean {
+  let count = 0;
+  for (let at = bytes.indexOf(lessThan); at >= 0; at = bytes.indexOf(lessThan, at + 1)) {
+    count += 1;
+    if (count > most) return true;
+  }
+  return false;
 }
 
 /** The one key of an Object element; null when there is none, two, or something unknown beside it. */
