@@ -1,18 +1,27 @@
 /**
  * A request's body on its way to undici: a Readable that is fed from outside.
  *
- * Memory: at most `highWaterMark` plus the one write that went past it, as long as the writer obeys `write`'s answer.
+ * Bytes wait here and not in the stream's own buffer, so that giving up frees them at once: undici holds on to a request that waits
+ * for a connection, also when nobody wants it any more, and thousands of those would each keep a full buffer.
+ *
+ * Memory: at most `maxQueuedBytes` plus the one write that went past it, as long as the writer obeys `write`'s answer.
  */
 import { Readable } from 'node:stream';
 
-const highWaterMark = 256 * 1024;
+const maxQueuedBytes = 256 * 1024;
 
 export class RequestBody extends Readable {
   readonly #onDrain: () => void;
-  #full = false;
+  #queue: Buffer[] = [];
+  #queuedBytes = 0;
+  #isFull = false;
+  #isComplete = false;
+  /** The stream asked for bytes when there were none. */
+  #isWanted = false;
 
   constructor(onDrain: () => void) {
-    super({ highWaterMark });
+    // One piece at a time: what waits, waits in the queue.
+    super({ highWaterMark: 1 });
     this.#onDrain = onDrain;
     // undici destroys it with the connection's error, which the exchange hears of by itself.
     this.on('error', () => undefined);
@@ -20,18 +29,36 @@ export class RequestBody extends Readable {
 
   /** Copies the bytes. False: full, `onDrain` follows. */
   write(bytes: Uint8Array): boolean {
-    if (bytes.length === 0) return !this.#full;
-    this.#full = !this.push(Buffer.from(bytes));
-    return !this.#full;
+    if (bytes.length === 0 || this.destroyed) return !this.#isFull;
+    this.#queue.push(Buffer.from(bytes));
+    this.#queuedBytes += bytes.length;
+    this.#isFull = this.#queuedBytes >= maxQueuedBytes;
+    if (this.#isWanted) this._read();
+    return !this.#isFull;
   }
 
   end(): void {
-    this.push(null);
+    this.#isComplete = true;
+    if (this.#isWanted) this._read();
   }
 
   override _read(): void {
-    if (!this.#full) return;
-    this.#full = false;
+    const next = this.#queue.shift();
+    this.#isWanted = next === undefined && !this.#isComplete;
+    if (next === undefined) {
+      if (this.#isComplete) this.push(null);
+      return;
+    }
+    this.#queuedBytes -= next.length;
+    this.push(next);
+    if (!this.#isFull || this.#queuedBytes >= maxQueuedBytes) return;
+    this.#isFull = false;
     this.#onDrain();
+  }
+
+  override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+    this.#queue = [];
+    this.#queuedBytes = 0;
+    callback(error);
   }
 }
