@@ -40,6 +40,7 @@ import type { Slab } from '../disk/slab.ts';
 import type { PeerEvents } from '../peers/reads.ts';
 import { LocalReads, type LocalReadEvents } from './local-reads.ts';
 import { ObjectHeads } from './object-heads.ts';
+import { RemoteReads } from './remote-reads.ts';
 
 /** Nodes in other processes, by node id. */
 export interface RemoteNodes {
@@ -98,7 +99,7 @@ export class GatewayDriver implements GatewayEffects, PeerEvents, LocalReadEvent
   readonly #localReads: LocalReads;
   readonly #heads: ObjectHeads;
   /** Reads under way at other nodes, with the exchange that their body goes to (-1 before). */
-  readonly #remoteReads = new Map<ReadId, CoreExchange>();
+  readonly #remoteReads = new RemoteReads();
   /** The rendered head that waits for its body, and whose it is; -1 for none. */
   #headExchange = -1;
   #headOffset = 0;
@@ -185,18 +186,16 @@ export class GatewayDriver implements GatewayEffects, PeerEvents, LocalReadEvent
 
   onAnswer(read: ReadId, answer: ReadAnswer): void {
     this.gateway.onAnswer(this.#options.now(), read, answer);
-    if (answer.bodyLength === 0) this.#remoteReads.delete(read);
+    if (answer.bodyLength === 0) this.#remoteReads.end(read);
   }
 
   onBodyQueued(read: ReadId): void {
-    const exchange = this.#remoteReads.get(read) ?? -1;
-    this.#remoteReads.delete(read);
+    const exchange = this.#remoteReads.end(read);
     this.gateway.onBodyQueued(this.#options.now(), exchange, read);
   }
 
   onBodyFailed(read: ReadId, queuedBytes: number): void {
-    const exchange = this.#remoteReads.get(read) ?? -1;
-    this.#remoteReads.delete(read);
+    const exchange = this.#remoteReads.end(read);
     this.gateway.onBodyFailed(this.#options.now(), exchange, read, queuedBytes);
   }
 
@@ -226,14 +225,18 @@ export class GatewayDriver implements GatewayEffects, PeerEvents, LocalReadEvent
     }
     if (this.remote === null)
       throw new Error('the ring names a node that this process has no way to');
-    this.#remoteReads.set(read, -1);
+    this.#remoteReads.begin(read);
     this.remote.sendRead(read, nodeId, request);
   }
 
   cancelRead(read: ReadId): void {
     const { local } = this.#options;
-    if (this.#remoteReads.delete(read)) this.remote?.cancelRead(read);
-    else if (!this.#localReads.cancel(read)) local?.driver.onReadCancelled(localAsker(read));
+    if (this.#remoteReads.has(read)) {
+      this.#remoteReads.end(read);
+      this.remote?.cancelRead(read);
+    } else if (!this.#localReads.cancel(read)) {
+      local?.driver.onReadCancelled(localAsker(read));
+    }
   }
 
   answerHead(
@@ -264,7 +267,7 @@ export class GatewayDriver implements GatewayEffects, PeerEvents, LocalReadEvent
       return;
     }
     this.#sendHead();
-    this.#remoteReads.set(read, exchange);
+    this.#remoteReads.goTo(read, exchange);
     // The connection of an exchange that is just over: its bytes go nowhere, and the core hears of it as of any other.
     const client = this.#clientOf(exchange) ?? noConnection;
     this.remote?.relayBody(read, client);

@@ -1,0 +1,42 @@
+/**
+ * Reads under way at nodes in other processes, and the exchange that each one's body goes to once that is known.
+ *
+ * Filed by the slot in a read's id, so that a hit allocates nothing. Memory: 16 bytes for each read that was ever under way at
+ * the same time.
+ */
+import { slotOf } from '@s3-accelerator/core/base/slot-pool.ts';
+
+const none = -1;
+
+export class RemoteReads {
+  /** The read in each slot, `none` for an empty one. */
+  readonly #reads: number[] = [];
+  readonly #exchanges: number[] = [];
+
+  begin(read: number): void {
+    const slot = slotOf(read);
+    // Slots are handed out in any order; the arrays stay without holes.
+    while (this.#reads.length <= slot) {
+      this.#reads.push(none);
+      this.#exchanges.push(none);
+    }
+    this.#reads[slot] = read;
+    this.#exchanges[slot] = none;
+  }
+
+  has(read: number): boolean {
+    return this.#reads[slotOf(read)] === read;
+  }
+
+  goTo(read: number, exchange: number): void {
+    this.#exchanges[slotOf(read)] = exchange;
+  }
+
+  /** Forgets a read; returns the exchange that it was for, -1 when that isn't known or the read isn't here. */
+  end(read: number): number {
+    if (!this.has(read)) return none;
+    const slot = slotOf(read);
+    this.#reads[slot] = none;
+    return this.#exchanges[slot] ?? none;
+  }
+}
