@@ -26,7 +26,7 @@ for (const { name, processes } of arrangements) {
           const grown = pids.map((pid, index) => residentBytes(pid) - before[index]!);
           context.diagnostic(`memory grew by ${grown.join(', ')} bytes`);
           // Heaps breathe. Uploads that nobody wanted any more once kept 1.3 GB while they waited for a connection to S3.
-        assert.ok(Math.max(...grown) < 500 * mib, `grown by ${grown.join(', ')} bytes`);
+          assert.ok(Math.max(...grown) < 500 * mib, `grown by ${grown.join(', ')} bytes`);
         } finally {
           await rig.stop();
         }
