@@ -161,6 +161,28 @@ ${node}`,
     ],
   ],
   [
+    'an endpoint with a line break in it is no endpoint',
+    `
+[origin]
+endpoint = "http://a\\nb"
+region = "us-east-1"
+access_key_id = "id"
+secret_access_key = "long enough to be no warning"
+[node]
+id = 0
+data_dir = "/tmp/never-made"
+[gateway]
+listen = "127.0.0.1:9000"
+[[clients]]
+access_key_id = "id"
+secret_access_key = "long enough to be no warning"
+grants = [{ bucket = "*", access = "read" }]
+`,
+    [
+      'origin.endpoint = "http://a\\nb": must be an http or https URL without credentials, query or fragment',
+    ],
+  ],
+  [
     'something else than a table is told as that',
     'node = 1\ngateway = "127.0.0.1:9000"\ncluster = "secret"\norigins = [1]\n[origin]\n[clients]\nid = 1\n',
     [

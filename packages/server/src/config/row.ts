@@ -236,7 +236,9 @@ export function endpoint<const P extends Presence<string>>(
   return row<string, P>(words, {
     allowed: 'an http or https URL without credentials, query or fragment',
     read: (raw) => {
-      const url = typeof raw === 'string' ? URL.parse(raw) : null;
+      // URL.parse silently drops line breaks and tabs: what is written there is no address anybody meant.
+      const isPlain = typeof raw === 'string' && /^[\x21-\x7e]+$/.test(raw);
+      const url = isPlain ? URL.parse(raw) : null;
       if (url === null || !['http:', 'https:'].includes(url.protocol)) return undefined;
       const extra = url.username + url.password + url.search + url.hash;
       return extra === '' ? (url.origin + url.pathname).replace(/\/+$/, '') : undefined;
