@@ -60,7 +60,10 @@ function installDependencies() {
     stdio: ['ignore', 2, 2],
   });
   if (run.status !== 0) {
-    fail('npm ci failed.', 'Its own message is above; the npm registry must be reachable.');
+    fail(
+      'npm ci failed.',
+      'Its own message is above. After an interrupted installation, try again; the npm registry must be reachable.',
+    );
   }
   stamp('install', digest);
 }
@@ -113,11 +116,8 @@ if (script !== undefined) {
     stdio: 'inherit',
     env: { ...process.env, PATH: `${dirname(projectNode())}:${process.env.PATH}` },
   });
-  // A Ctrl-C reaches the whole process group: the child decides when it is done, we only wait for it.
-  for (const signal of ['SIGINT', 'SIGTERM']) {
-    process.on(signal, () => {
-      if (signal === 'SIGTERM') child.kill(signal);
-    });
-  }
+  // A Ctrl-C and a closed terminal reach the whole process group: the child decides when it is done, we only wait for it.
+  for (const signal of ['SIGINT', 'SIGHUP']) process.on(signal, () => {});
+  process.on('SIGTERM', () => child.kill('SIGTERM'));
   child.on('exit', (code, signal) => process.exit(code ?? (signal === 'SIGINT' ? 130 : 1)));
 }

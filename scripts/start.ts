@@ -37,7 +37,8 @@ process.chdir(given === undefined ? root : (process.env['INIT_CWD'] ?? '.'));
 const file = given ?? join('config', 'local.toml');
 
 const asked = new Promise<'asked'>((settle) => {
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => settle('asked'));
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.on(signal, () => settle('asked'));
 });
 
 const config = read(file);

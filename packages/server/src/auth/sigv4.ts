@@ -51,6 +51,12 @@ const contentSha256 = ascii('x-amz-content-sha256');
  */
 const mayBeUnsigned = ['x-amz-date', 'x-amz-security-token', 'x-amz-user-agent'].map(ascii);
 
+/** Old clients, and SDKs that presign for an endpoint they don't know, sign in the way before this one. */
+const onlySigV4: ErrorDetail = [
+  'Reason',
+  'The authorization mechanism you have provided is not supported. Please use AWS4-HMAC-SHA256.',
+];
+
 const noDetails: readonly ErrorDetail[] = [];
 const noBytes = new Uint8Array(0);
 
@@ -129,7 +135,7 @@ export class SigV4 {
     }
     if (inQuery) return this.#checkPresigned(head, parameters, nowMs);
     return parameters !== null && hasAny(parameters, 'AWSAccessKeyId')
-      ? 'InvalidRequest'
+      ? this.#refuse('InvalidRequest', onlySigV4)
       : 'AccessDenied';
   }
 
@@ -187,7 +193,7 @@ export class SigV4 {
       head.valueEnd(authorization),
       fields,
     );
-    if (read === 'unsupported') return 'InvalidRequest';
+    if (read === 'unsupported') return this.#refuse('InvalidRequest', onlySigV4);
     if (read === 'foreign') return 'InvalidArgument';
     if (read === 'malformed') return 'AuthorizationHeaderMalformed';
     const credential = head.text.toString('latin1', fields.credentialStart, fields.credentialEnd);
@@ -195,7 +201,9 @@ export class SigV4 {
     if (unknown !== null) return unknown;
 
     const hashSlot = HeaderSlot['x-amz-content-sha256'];
-    if (!head.has(hashSlot)) return 'MissingSecurityHeader';
+    if (!head.has(hashSlot)) {
+      return this.#refuse('MissingSecurityHeader', ['MissingHeaderName', 'x-amz-content-sha256']);
+    }
     setRange(this.#payloadHash, bytes, head.valueStart(hashSlot), head.valueEnd(hashSlot));
     setRange(this.#signedHeaders, bytes, fields.signedHeadersStart, fields.signedHeadersEnd);
     setRange(this.#signature, bytes, fields.signatureStart, fields.signatureEnd);

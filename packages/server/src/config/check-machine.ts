@@ -4,9 +4,20 @@
  * Run before anything is started, so that all faults are told at once and nothing is left behind: it creates no
  * directory and no file, and a port is tried by listening on it for a moment.
  */
-import { accessSync, constants, existsSync, readdirSync, statSync, statfsSync } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  openSync,
+  readdirSync,
+  statSync,
+  statfsSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
+import { lock } from '@s3-accelerator/native/files.ts';
+import { lockFile } from '../disk/slab.ts';
 import type { Address } from './address.ts';
 import { formatAddress } from './address.ts';
 import type { Listener } from './check-settings.ts';
@@ -64,10 +75,26 @@ function checkDataDir(dataDir: string, capacityBytes: number): string | undefine
       ? `${setting}: can't be written by this user`
       : `${setting}: can't be created, ${existing} can't be written by this user`;
   }
-  const { bavail, bsize } = statfsSync(existing);
+  const { bavail, blocks, bsize } = statfsSync(existing);
+  if (isInUse(dataDir)) {
+    return `${setting}: another process uses it; stop that one or give this one a directory of its own`;
+  }
+  if (blocks === 0) return `${setting}: can't be created, ${existing} is on no disk`;
   const room = bavail * bsize + (existing === dataDir ? bytesIn(dataDir) : 0);
   if (room >= capacityBytes) return undefined;
   return `cache.capacity_bytes = ${capacityBytes}: ${dataDir} has room for ${roundSize(room)} only`;
+}
+
+/** Whether another process runs on the directory: its lock is tried for a moment, and never made. */
+function isInUse(dataDir: string): boolean {
+  const file = join(dataDir, lockFile);
+  if (!existsSync(file)) return false;
+  const descriptor = openSync(file, constants.O_RDWR);
+  try {
+    return !lock(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
 /** Disk space that the files of a directory take: what an earlier run preallocated is room for this one. */

@@ -12,6 +12,9 @@ import { closeSync, constants, fstatSync, ftruncateSync, mkdirSync, openSync } f
 import { join } from 'node:path';
 import { lentPagesSurvive, lock, openDirect, preallocate } from '@s3-accelerator/native/files.ts';
 
+/** In the data directory: whoever holds its lock owns the directory. */
+export const lockFile = 'lock';
+
 export class Slab {
   /** For reads and sendfile, through the page cache. */
   readonly readDescriptor: number;
@@ -32,7 +35,7 @@ export class Slab {
   static open(dataDir: string, bytes: number): Slab {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     const lockDescriptor = openSync(
-      join(dataDir, 'lock'),
+      join(dataDir, lockFile),
       constants.O_RDWR | constants.O_CREAT,
       0o600,
     );
