@@ -119,7 +119,12 @@ export class GatewayDriver implements GatewayEffects, PeerEvents, LocalReadEvent
     this.#options = options;
     this.#localReads = new LocalReads(this);
     this.#heads = new ObjectHeads(options.server);
-    if (options.local !== null) options.local.driver.localAnswers = this.#localReads;
+    if (options.local !== null) {
+      options.local.driver.localAnswers = this.#localReads;
+      options.local.driver.afterEvent = (): void => {
+        this.drain();
+      };
+    }
     const { ring, layout, limits, seed } = options;
     this.gateway = new Gateway({ effects: this, ring, layout, limits, seed });
   }

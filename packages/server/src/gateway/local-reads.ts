@@ -5,7 +5,8 @@
  * hears `onAnswer` and, in that same turn, may say which client the body goes to: a slot's bytes then leave the slab straight
  * for the client's socket, behind the answer's head. A body that nobody takes in that turn is given back at once.
  *
- * Bytes of a miss that come before their client is known are copied, since the fill memory is free again after the effect.
+ * Bytes of a miss that come before their client is known are kept as views into the fill memory: nothing is written there before
+ * the drain that follows each of the node's events (node-driver.ts).
  *
  *     begun ──▶ announced ──▶ relayed ──▶ queued
  *       └─ cancelled    └─ unwanted   └──▶ failed
@@ -50,7 +51,7 @@ class LocalRead {
   /** The slot whose bytes are the body, -1 for none or once they were sent. */
   slot = nobody;
   fileOffset = 0;
-  /** Bytes that came before the client was known. */
+  /** Bytes that came before the client was known: views, good until the end of the drain. */
   held: Uint8Array[] | null = null;
   /** Bytes of the body that the node gave so far, and that were handed over. */
   received = 0;
@@ -135,7 +136,7 @@ export class LocalReads implements NodeAnswers {
   ): void {
     const local = this.#begin(read, 'metadata', bytes.length);
     this.#confirm(local, confirmed, bodyFirst);
-    local.held = [bytes.slice()];
+    local.held = [bytes];
     local.received = bytes.length;
   }
 
@@ -152,7 +153,7 @@ export class LocalReads implements NodeAnswers {
     if (local === null) return;
     local.received += bytes.length;
     if (local.exchange === nobody) {
-      (local.held ??= []).push(bytes.slice());
+      (local.held ??= []).push(bytes);
       return;
     }
     this.#hand(local, bytes);

@@ -87,6 +87,11 @@ export class NodeDriver implements NodeEffects, FetchEvents {
   /** Set by the composition: answers to the gateway of this process, and over links. */
   localAnswers: NodeAnswers = nowhere;
   linkAnswers: NodeAnswers = nowhere;
+  /**
+   * Set by the composition: runs after each event that didn't come from the gateway, so that this process's gateway has taken an
+   * answer's bytes before the next ones are written to the fill memory.
+   */
+  afterEvent: () => void = () => undefined;
   /** Set by the composition: what carries out fetches. */
   fetcher: Fetcher | null = null;
   readonly #options: NodeDriverOptions;
@@ -146,7 +151,7 @@ export class NodeDriver implements NodeEffects, FetchEvents {
     const now = this.#options.now();
     if (this.node.nextDeadline() > now) return;
     this.node.onTick(now);
-    this.#options.reactor.schedule();
+    this.#leave();
   }
 
   onWrite(hash: Hash128, phase: 'started' | 'finished'): void {
@@ -159,16 +164,16 @@ export class NodeDriver implements NodeEffects, FetchEvents {
         errno: getSystemErrorName(-errno),
       });
     this.node.onSlotWritten(this.#options.now(), slot, errno);
-    this.#options.reactor.schedule();
+    this.#leave();
   }
 
   onHead(fetch: FetchId, head: FetchHead): void {
     this.node.onFetchHead(this.#options.now(), fetch, head);
-    this.#options.reactor.schedule();
+    this.#leave();
   }
 
   onBytes(fetch: FetchId, bytes: Uint8Array): number {
-    const { fillMemory, now, reactor } = this.#options;
+    const { fillMemory, now } = this.#options;
     let taken = 0;
     while (taken < bytes.length) {
       const place = this.#places.get(fetch);
@@ -177,6 +182,7 @@ export class NodeDriver implements NodeEffects, FetchEvents {
         const rest = bytes.subarray(taken);
         this.#answersOf(place.direct).continueAnswer(place.direct >>> 1, rest);
         taken = bytes.length;
+        this.afterEvent();
         break;
       }
       const length = Math.min(bytes.length - taken, place.room);
@@ -186,21 +192,22 @@ export class NodeDriver implements NodeEffects, FetchEvents {
       place.room -= length;
       taken += length;
       this.node.onFetchBytes(now(), fetch, length);
+      this.afterEvent();
     }
-    reactor.schedule();
+    this.#options.reactor.schedule();
     return taken;
   }
 
   onEnd(fetch: FetchId, end: FetchEnd): void {
     this.#places.forget(fetch);
     this.node.onFetchEnd(this.#options.now(), fetch, end);
-    this.#options.reactor.schedule();
+    this.#leave();
   }
 
   onFailed(fetch: FetchId, error: OriginError | null): void {
     this.#places.forget(fetch);
     this.node.onFetchFailed(this.#options.now(), fetch, error);
-    this.#options.reactor.schedule();
+    this.#leave();
   }
 
   // Effects of the core.
@@ -286,6 +293,11 @@ export class NodeDriver implements NodeEffects, FetchEvents {
     // What lies behind the block's last byte must not be somebody else's former bytes.
     fillMemory.fill(0, memory + store.length(slot), memory + length);
     reactor.writeFile(slab.writeDescriptor, store.fileOffset(slot), memory, length, slot);
+  }
+
+  #leave(): void {
+    this.afterEvent();
+    this.#options.reactor.schedule();
   }
 
   #answersOf(asker: Asker): NodeAnswers {
