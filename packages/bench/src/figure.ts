@@ -31,5 +31,5 @@ export interface Scale {
   readonly largeObjects: number;
 }
 
-export const fullScale: Scale = { rounds: 5, requests: 400_000, objects: 100_000, largeObjects: 2 };
+export const fullScale: Scale = { rounds: 3, requests: 300_000, objects: 100_000, largeObjects: 2 };
 export const quickScale: Scale = { rounds: 2, requests: 60_000, objects: 4_000, largeObjects: 1 };
