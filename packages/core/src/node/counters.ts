@@ -39,6 +39,7 @@ export interface NodeCounters {
   fetchesExhausted: number;
   memoryExhausted: number;
   storeExhausted: number;
+  writesExhausted: number;
   /** Requests whose hash, version or range contradicted themselves. */
   badRequests: number;
 }
@@ -73,6 +74,7 @@ export function newNodeCounters(): NodeCounters {
     fetchesExhausted: 0,
     memoryExhausted: 0,
     storeExhausted: 0,
+    writesExhausted: 0,
     badRequests: 0,
   };
 }

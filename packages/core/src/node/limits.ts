@@ -4,6 +4,8 @@ export interface NodeLimits {
   readonly maxReaders: number;
   /** Fetches from S3 at a time, with those whose bytes still wait for a reader or for the disk. */
   readonly maxFetches: number;
+  /** Blocks on their way to the disk at a time, fewer than fetches; further ones are served and not stored. */
+  readonly maxWrites: number;
   /** Bytes of memory that fetched blocks have before they were served or stored. */
   readonly fillBudgetBytes: number;
   /** How many segments a fetch receives beyond the last one that a reader asked for. */
@@ -20,6 +22,7 @@ export interface NodeLimits {
 export const defaultNodeLimits: NodeLimits = {
   maxReaders: 8192,
   maxFetches: 128,
+  maxWrites: 64,
   fillBudgetBytes: 256 * 1024 * 1024,
   readAheadSegments: 2,
   idleFetchMs: 5000,

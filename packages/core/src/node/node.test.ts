@@ -323,6 +323,26 @@ describe('memory', () => {
     rig.assertNothingLeft();
   });
 
+  test('a disk that cannot keep up costs blocks that are not stored, never a read', () => {
+    const rig = new Rig({
+      nodes: 1,
+      nodeLimits: { maxFetches: 4, maxWrites: 2 },
+      policy: { admitOnFirstRead: true },
+    });
+    rig.nodes[0]!.writeDelayMs = 1_000_000;
+    for (let key = 0; key < 12; key++) {
+      rig.s3.put(rig.queue.now, 'b', `k${key}`, 100);
+      const client = rig.ask(`k${key}`);
+      while (client.isOpen) assert.ok(rig.step());
+      assertRight(rig, client);
+    }
+    assert.equal(rig.count('fetchesExhausted'), 0);
+    assert.equal(rig.count('writesExhausted'), 10);
+    rig.settle();
+    assert.equal(rig.count('blocksStored'), 2);
+    rig.assertNothingLeft();
+  });
+
   test('a store whose every slot is pinned is read around', () => {
     const rig = new Rig({ nodes: 1, storeBytes: 1 << 20, policy: { admitOnFirstRead: true } });
     const [node] = rig.nodes;

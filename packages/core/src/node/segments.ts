@@ -146,8 +146,14 @@ export class Segments {
   }
 
   #store(segment: Segment): boolean {
-    const { store, ownership, effects, counters } = this.#parts;
+    const { store, ownership, effects, counters, limits } = this.#parts;
     const { fetch, block, length } = segment;
+    // A disk that can't keep up costs blocks that aren't stored, never a read: each write holds its fetch's record.
+    if (this.#writing.size >= limits.maxWrites) {
+      counters.writesExhausted += 1;
+      segment.isAdmitted = false;
+      return false;
+    }
     const placement = ownership.placementOf(fetch.hash, fetch.size, block);
     const slot = store.reserve(fetch.version, block, placement.hi, placement.lo, length);
     if (slot === NO_SLOT) {

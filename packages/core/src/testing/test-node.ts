@@ -64,6 +64,8 @@ export class TestNode implements NodeEffects {
   readonly askers = new Map<Asker, Transfer>();
   /** Errno of writes to come, 0 for good. */
   nextWriteErrno = 0;
+  /** What the disk takes for each write on top of the usual. */
+  writeDelayMs = 0;
   isDown = false;
   readonly #world: TestWorld;
   readonly #layout: Layout;
@@ -221,7 +223,7 @@ export class TestNode implements NodeEffects {
     assert(length % 4096 === 0 && length <= this.store.slotBytes(slot), 'writes fit their slot');
     const { queue } = this.#world;
     const errno = this.nextWriteErrno;
-    queue.in(this.#world.delayMs(), () => {
+    queue.in(this.#world.delayMs() + this.writeDelayMs, () => {
       // Bytes are read as late as a disk might, so memory that is reused too early shows.
       const offset = this.store.fileOffset(slot);
       if (errno === 0) this.#disk.set(this.#memory.subarray(memory, memory + length), offset);

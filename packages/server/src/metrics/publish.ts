@@ -159,6 +159,7 @@ const nodePlan: Plan<NodeCounters> = {
   fetchesExhausted: limit('node_fetches'),
   memoryExhausted: limit('node_fill_memory'),
   storeExhausted: limit('node_slots'),
+  writesExhausted: limit('node_writes'),
   badRequests: fault('peer', 'bad-request'),
 };
 

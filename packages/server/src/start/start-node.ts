@@ -90,6 +90,7 @@ function limitsOf({ maxReaders, maxFetches }: NodeConfig, cache: CacheConfig): N
     ...defaultNodeLimits,
     maxReaders,
     maxFetches,
+    maxWrites: Math.max(1, maxFetches >> 1),
     fillBudgetBytes,
     metadataEntries,
     metadataBytes,
