@@ -79,12 +79,12 @@ export class Metrics {
   async describe(): Promise<MetricDescription[]> {
     const metrics = await this.#registry.getMetricsAsJSON();
     // The declared type of `type` is an enum of numbers; what is there is the word.
-    return metrics.map(({ name, help, type }) => ({
-      name,
-      help,
-      kind: String(type),
-      labels: Object.keys((metricTable as Readonly<Record<string, MetricRow>>)[name]?.labels ?? {}),
-    }));
+    return metrics.map(({ name, help, type, values }) => {
+      const row = (metricTable as Readonly<Record<string, MetricRow>>)[name];
+      const seen = values.flatMap(({ labels }) => Object.keys(labels));
+      const labels = row === undefined ? [...new Set(seen)] : Object.keys(row.labels);
+      return { name, help, kind: String(type), labels: labels.filter((label) => label !== 'le') };
+    });
   }
 
   #publishCounter(name: MetricName, row: MetricRow): void {
