@@ -66,7 +66,7 @@ export default {
       'the-program-needs-no-double',
       'what judges or measures the program is no part of it.',
       { path: inside('server'), pathNot: [tests, '/testing/'] },
-      { path: '^packages/(memory-s3|conformance|bench)/' },
+      { path: '^packages/(memory-s3|conformance|bench|sim|mutants|torture)/' },
     ),
     wall(
       'bench-is-outside',
@@ -79,6 +79,30 @@ export default {
       'memory-s3 judges the accelerator in tests, so it shares no code with it.',
       { path: inside('memory-s3'), pathNot: tests },
       { path: '^packages/(core|protocol|native|server|bench|conformance)/' },
+    ),
+    wall(
+      'the-oracle-is-independent',
+      'the oracle judges the machines, so it shares no code with them: it imports only itself.',
+      { path: '^packages/sim/src/oracle/', pathNot: tests },
+      { pathNot: '^packages/sim/src/oracle/' },
+    ),
+    wall(
+      'checkers-see-what-was-recorded',
+      'a checker judges the history and what the world shows: it never asks the machines.',
+      { path: '^packages/sim/src/checkers/', pathNot: tests },
+      { pathNot: '^packages/sim/src/(checkers|oracle|history)/' },
+    ),
+    wall(
+      'the-simulator-needs-no-system',
+      'the simulator runs the core over models: no sockets, no files, none of the program but its grants.',
+      { path: inside('sim'), pathNot: [tests, '^packages/sim/src/(command|lab)/'] },
+      {
+        pathNot: [
+          inside('sim'),
+          inside('core'),
+          '^packages/server/src/auth/(grants|operation)\\.ts$',
+        ],
+      },
     ),
     wall(
       'conformance-is-outside',

@@ -102,4 +102,29 @@ export default tseslint.config(
       ],
     },
   },
+  {
+    // A seed fixes a whole simulated run: nothing in it may ask the machine for time or chance.
+    files: ['packages/sim/src/**/*.ts'],
+    ignores: ['packages/sim/src/command/**', 'packages/sim/src/lab/main.ts', '**/*.test.ts'],
+    rules: {
+      'no-restricted-globals': [
+        'error',
+        ...banned(['Date', 'performance'], 'a run has one clock: its event queue'),
+        ...banned(
+          ['setTimeout', 'setInterval', 'setImmediate', 'queueMicrotask', 'Promise'],
+          'a run has one order: schedule on its event queue',
+        ),
+        ...banned(['crypto', 'process'], 'a run depends on its seed alone: take a stream'),
+      ],
+      'no-restricted-properties': [
+        'error',
+        { object: 'Math', property: 'random', message: 'take one of the run’s streams' },
+        ...['log', 'log2', 'exp', 'pow', 'sin', 'cos'].map((property) => ({
+          object: 'Math',
+          property,
+          message: 'may differ between engines, and a seed must replay everywhere',
+        })),
+      ],
+    },
+  },
 );
