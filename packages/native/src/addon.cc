@@ -10,6 +10,7 @@ NAPI_MODULE_INIT() {
   s3a::setFunction(env, exports, "preallocate", s3a::preallocate);
   s3a::setFunction(env, exports, "lockFile", s3a::lockFile);
   s3a::setFunction(env, exports, "adviseCold", s3a::adviseCold);
+  s3a::setFunction(env, exports, "checksumOf", s3a::checksumOf);
   s3a::setFunction(env, exports, "lentPagesSurvive", s3a::lentPagesSurvive);
   s3a::setFunction(env, exports, "raiseFileLimit", s3a::raiseFileLimit);
   return exports;

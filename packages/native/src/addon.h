@@ -14,6 +14,7 @@ napi_value preallocate(napi_env env, napi_callback_info info);
 napi_value lockFile(napi_env env, napi_callback_info info);
 napi_value raiseFileLimit(napi_env env, napi_callback_info info);
 napi_value adviseCold(napi_env env, napi_callback_info info);
+napi_value checksumOf(napi_env env, napi_callback_info info);
 // lent-pages.cc
 napi_value lentPagesSurvive(napi_env env, napi_callback_info info);
 

@@ -51,8 +51,9 @@ class Arguments {
     return reinterpret_cast<int32_t*>(span.bytes);
   }
 
-  double* doubles(size_t index, const char* name, size_t least) {
+  double* doubles(size_t index, const char* name, size_t least, size_t& length) {
     const Span span = typedArray(index, name, napi_float64_array);
+    length = span.length;
     if (span.length < least) wrong(name, "is too short");
     return reinterpret_cast<double*>(span.bytes);
   }

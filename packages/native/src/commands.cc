@@ -288,11 +288,12 @@ std::unique_ptr<Job> fillJob(JobKind kind, int descriptor, int32_t token) {
 }
 }  // namespace
 
-void Reactor::writeFile(int descriptor, int64_t fileOffset, size_t start, size_t length, int32_t token) {
+void Reactor::writeFile(int descriptor, int64_t fileOffset, size_t start, size_t length, size_t checked, int32_t token) {
   std::unique_ptr<Job> job = fillJob(JobKind::write, descriptor, token);
   job->offset = fileOffset;
   job->memory = arenas_.fill.bytes + start;
   job->length = length;
+  job->checked = checked;
   counters_.diskWrites++;
   writers_->submit(std::move(job));
 }
@@ -305,8 +306,21 @@ void Reactor::readFile(int descriptor, int64_t fileOffset, size_t start, size_t 
   readers_->submit(std::move(job));
 }
 
-void Reactor::syncFile(int descriptor, int32_t token) {
-  writers_->submit(fillJob(JobKind::sync, descriptor, token));
+void Reactor::checksumFile(int descriptor, int64_t fileOffset, size_t length, int32_t token) {
+  std::unique_ptr<Job> job = fillJob(JobKind::checksum, descriptor, token);
+  job->offset = fileOffset;
+  job->length = length;
+  readers_->submit(std::move(job));
+}
+
+void Reactor::syncFile(int descriptor, const Span& bytes, std::vector<Piece> pieces, int32_t token) {
+  std::unique_ptr<Job> job = fillJob(JobKind::sync, descriptor, token);
+  if (!pieces.empty()) {
+    job->owned = OwnedBytes::ofSize(bytes.length);
+    std::copy_n(bytes.bytes, bytes.length, job->owned.bytes.get());
+    job->pieces = std::move(pieces);
+  }
+  syncers_->submit(std::move(job));
 }
 
 }  // namespace s3a

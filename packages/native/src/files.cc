@@ -9,6 +9,7 @@
 
 #include "addon.h"
 #include "arguments.h"
+#include "crc32c.h"
 
 namespace s3a {
 
@@ -65,6 +66,17 @@ napi_value adviseCold(napi_env env, napi_callback_info info) {
   const int64_t length = arguments.integer(2, "length", 0, kMostBytes);
   if (!arguments.ok()) return nullptr;
   return numberValue(env, posix_fadvise(descriptor, offset, length, POSIX_FADV_DONTNEED));
+}
+
+napi_value checksumOf(napi_env env, napi_callback_info info) {
+  Arguments arguments(env, info);
+  const Span span = arguments.bytes(0, "bytes");
+  bool isPortable = false;
+  if (napi_get_value_bool(env, arguments.value(1), &isPortable) != napi_ok) {
+    arguments.wrong("portable", "is not a boolean");
+  }
+  if (!arguments.ok()) return nullptr;
+  return numberValue(env, isPortable ? crc32cPortable(0, span.bytes, span.length) : crc32c(0, span.bytes, span.length));
 }
 
 napi_value raiseFileLimit(napi_env env, napi_callback_info) {

@@ -108,6 +108,14 @@ int32_t idOf(Arguments& arguments, const char* name) {
   return static_cast<int32_t>(arguments.integer(0, name, 0, kMostInt));
 }
 
+int descriptorOf(Arguments& arguments) {
+  return static_cast<int>(arguments.integer(0, "descriptor", 0, kMostInt));
+}
+
+int32_t tokenOf(Arguments& arguments, size_t index) {
+  return static_cast<int32_t>(arguments.integer(index, "token", -kMostInt, kMostInt));
+}
+
 napi_value listen(napi_env env, napi_callback_info info) {
   Arguments arguments(env, info);
   Reactor* reactor = reactorOf(env, arguments);
@@ -200,20 +208,18 @@ napi_value registerFillMemory(napi_env env, napi_callback_info info) {
   return nullptr;
 }
 
-/** The arguments that writeFile and readFile share. */
+/** The arguments that writeFile and readFile share, but for the token. */
 struct FileRange {
   int descriptor = 0;
   int64_t offset = 0;
   size_t start = 0;
   size_t length = 0;
-  int32_t token = 0;
 
   FileRange(Arguments& arguments, const Reactor* reactor) {
-    descriptor = static_cast<int>(arguments.integer(0, "descriptor", 0, kMostInt));
+    descriptor = descriptorOf(arguments);
     offset = arguments.integer(1, "fileOffset", 0, kMostOffset);
     start = static_cast<size_t>(arguments.integer(2, "start", 0, kMostOffset));
     length = static_cast<size_t>(arguments.integer(3, "length", 1, kMostInt));
-    token = static_cast<int32_t>(arguments.integer(4, "token", -kMostInt, kMostInt));
     if (!arguments.ok()) return;
     const Span& memory = reactor->fillMemory();
     if (!memory.holds(static_cast<int64_t>(start), static_cast<int64_t>(length))) {
@@ -228,12 +234,15 @@ napi_value writeFile(napi_env env, napi_callback_info info) {
   if (!arguments.ok()) return nullptr;
   const FileRange range(arguments, reactor);
   if (!arguments.ok()) return nullptr;
+  const size_t checked =
+      static_cast<size_t>(arguments.integer(4, "checked", 0, static_cast<int64_t>(range.length)));
+  const int32_t token = tokenOf(arguments, 5);
   const size_t address = reinterpret_cast<size_t>(reactor->fillMemory().bytes) + range.start;
   if (range.offset % kPage != 0 || range.length % kPage != 0 || address % kPage != 0) {
     arguments.wrong("fileOffset, start, length", "are not multiples of 4096");
-    return nullptr;
   }
-  reactor->writeFile(range.descriptor, range.offset, range.start, range.length, range.token);
+  if (!arguments.ok()) return nullptr;
+  reactor->writeFile(range.descriptor, range.offset, range.start, range.length, checked, token);
   return nullptr;
 }
 
@@ -242,24 +251,70 @@ napi_value readFile(napi_env env, napi_callback_info info) {
   Reactor* reactor = reactorOf(env, arguments);
   if (!arguments.ok()) return nullptr;
   const FileRange range(arguments, reactor);
+  const int32_t token = tokenOf(arguments, 4);
   if (!arguments.ok()) return nullptr;
-  reactor->readFile(range.descriptor, range.offset, range.start, range.length, range.token);
+  reactor->readFile(range.descriptor, range.offset, range.start, range.length, token);
   return nullptr;
+}
+
+napi_value checksumFile(napi_env env, napi_callback_info info) {
+  Arguments arguments(env, info);
+  Reactor* reactor = reactorOf(env, arguments);
+  const int descriptor = descriptorOf(arguments);
+  const int64_t offset = arguments.integer(1, "fileOffset", 0, kMostOffset);
+  const size_t length = static_cast<size_t>(arguments.integer(2, "length", 1, kMostInt));
+  const int32_t token = tokenOf(arguments, 3);
+  if (offset % kPage != 0) arguments.wrong("fileOffset", "is not a multiple of 4096");
+  if (arguments.ok()) reactor->checksumFile(descriptor, offset, length, token);
+  return nullptr;
+}
+
+/** Pieces of `bytes`, one behind the other, from pairs of file offset and length. */
+std::vector<Piece> piecesOf(Arguments& arguments, const Span& bytes, const double* pairs, size_t count) {
+  std::vector<Piece> pieces;
+  size_t start = 0;
+  for (size_t i = 0; i + 1 < count && arguments.ok(); i += 2) {
+    const double offset = pairs[i];
+    const double length = pairs[i + 1];
+    if (!(offset >= 0 && offset <= static_cast<double>(kMostOffset)) ||
+        !(length >= 0 && length <= static_cast<double>(bytes.length - start))) {
+      arguments.wrong("pieces", "lie outside of the bytes or of any file");
+      break;
+    }
+    pieces.push_back({static_cast<int64_t>(offset), start, static_cast<size_t>(length)});
+    start += static_cast<size_t>(length);
+  }
+  return pieces;
 }
 
 napi_value syncFile(napi_env env, napi_callback_info info) {
   Arguments arguments(env, info);
   Reactor* reactor = reactorOf(env, arguments);
-  const int descriptor = static_cast<int>(arguments.integer(0, "descriptor", 0, kMostInt));
-  const int32_t token = static_cast<int32_t>(arguments.integer(1, "token", -kMostInt, kMostInt));
-  if (arguments.ok()) reactor->syncFile(descriptor, token);
+  const int descriptor = descriptorOf(arguments);
+  const int32_t token = tokenOf(arguments, 1);
+  if (arguments.ok()) reactor->syncFile(descriptor, Span(), {}, token);
+  return nullptr;
+}
+
+napi_value writePieces(napi_env env, napi_callback_info info) {
+  Arguments arguments(env, info);
+  Reactor* reactor = reactorOf(env, arguments);
+  const int descriptor = descriptorOf(arguments);
+  const Span bytes = arguments.bytes(1, "bytes");
+  size_t count = 0;
+  const double* pairs = arguments.doubles(2, "pieces", 2, count);
+  const int32_t token = tokenOf(arguments, 3);
+  if (!arguments.ok()) return nullptr;
+  std::vector<Piece> pieces = piecesOf(arguments, bytes, pairs, count);
+  if (arguments.ok()) reactor->syncFile(descriptor, bytes, std::move(pieces), token);
   return nullptr;
 }
 
 napi_value stats(napi_env env, napi_callback_info info) {
   Arguments arguments(env, info);
   Reactor* reactor = reactorOf(env, arguments);
-  double* into = arguments.doubles(0, "into", kStatCount);
+  size_t room = 0;
+  double* into = arguments.doubles(0, "into", kStatCount, room);
   if (arguments.ok()) reactor->stats(into);
   return nullptr;
 }
@@ -296,6 +351,7 @@ Limits limitsOf(napi_env env, Arguments& arguments, napi_value object) {
   limits.maxRounds = limit(env, arguments, object, "maxRounds", 1, 1 << 10);
   limits.readThreads = limit(env, arguments, object, "readThreads", 1, 256);
   limits.writeThreads = limit(env, arguments, object, "writeThreads", 1, 256);
+  limits.syncThreads = limit(env, arguments, object, "syncThreads", 1, 16);
   return limits;
 }
 
@@ -323,7 +379,9 @@ napi_value wrap(napi_env env, ReactorObject* object) {
       {"registerFillMemory", registerFillMemory},
       {"writeFile", writeFile},
       {"readFile", readFile},
+      {"checksumFile", checksumFile},
       {"syncFile", syncFile},
+      {"writePieces", writePieces},
       {"stats", stats},
       {"close", closeReactor},
   };

@@ -48,6 +48,7 @@ int Reactor::start() {
   if (epoll_ctl(epoll_, EPOLL_CTL_ADD, wakeup_, &event) != 0) return errno;
   readers_ = std::make_unique<ThreadPool>(limits_.readThreads, wakeup_);
   writers_ = std::make_unique<ThreadPool>(limits_.writeThreads, wakeup_);
+  syncers_ = std::make_unique<ThreadPool>(limits_.syncThreads, wakeup_);
 
   const int polled = uv_poll_init(loop_, &poll_, epoll_);
   if (polled != 0) return -polled;
@@ -73,6 +74,7 @@ void Reactor::stop(std::function<void()> closed) {
   stopped_ = std::move(closed);
   readers_->stop();
   writers_->stop();
+  syncers_->stop();
   for (const std::unique_ptr<Connection>& slot : table_.slots()) {
     if (slot->kind != ConnectionKind::free && slot->descriptor >= 0) close(slot->descriptor);
     slot->descriptor = -1;
@@ -212,6 +214,7 @@ void Reactor::serve(Connection& connection) {
 void Reactor::collectJobs() {
   readers_->collect(jobsDone_);
   writers_->collect(jobsDone_);
+  syncers_->collect(jobsDone_);
   std::vector<std::unique_ptr<Job>> done;
   done.swap(jobsDone_);
   for (std::unique_ptr<Job>& job : done) {
@@ -220,8 +223,10 @@ void Reactor::collectJobs() {
       case JobKind::answer: answerRead(std::move(job)); break;
       case JobKind::read:
       case JobKind::write:
+      case JobKind::checksum:
       case JobKind::sync:
-        events_.emit(EventType::disk, 0, job->token, job->error, static_cast<int32_t>(job->transferred));
+        events_.emit(EventType::disk, 0, job->token, job->error, static_cast<int32_t>(job->transferred),
+                     static_cast<int32_t>(job->checksum));
         break;
     }
   }

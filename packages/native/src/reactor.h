@@ -38,6 +38,7 @@ struct Limits {
   size_t maxRounds = 0;
   size_t readThreads = 0;
   size_t writeThreads = 0;
+  size_t syncThreads = 0;
 };
 
 /** Memory that TypeScript and the reactor share. */
@@ -128,9 +129,10 @@ class Reactor {
   /** False while jobs use the memory that was registered before. */
   bool registerFillMemory(const Span& memory);
   const Span& fillMemory() const { return arenas_.fill; }
-  void writeFile(int descriptor, int64_t fileOffset, size_t start, size_t length, int32_t token);
+  void writeFile(int descriptor, int64_t fileOffset, size_t start, size_t length, size_t checked, int32_t token);
   void readFile(int descriptor, int64_t fileOffset, size_t start, size_t length, int32_t token);
-  void syncFile(int descriptor, int32_t token);
+  void checksumFile(int descriptor, int64_t fileOffset, size_t length, int32_t token);
+  void syncFile(int descriptor, const Span& bytes, std::vector<Piece> pieces, int32_t token);
 
   void stats(double* into) const;
 
@@ -231,6 +233,8 @@ class Reactor {
   PipePool pipes_;
   std::unique_ptr<ThreadPool> readers_;
   std::unique_ptr<ThreadPool> writers_;
+  /** Apart from the writers: a sync takes as long as all that was written before it. */
+  std::unique_ptr<ThreadPool> syncers_;
   std::vector<std::unique_ptr<Job>> jobsDone_;
 
   int epoll_ = -1;

@@ -12,40 +12,9 @@
 #include <thread>
 #include <vector>
 
-#include "write-queue.h"
+#include "file-jobs.h"
 
 namespace s3a {
-
-enum class JobKind : uint8_t {
-  /** Brings a file range into the page cache. */
-  fault,
-  /** Reads a file range behind a head, for an answer that is sent from memory. */
-  answer,
-  /** Reads into, writes from the fill memory; syncs. */
-  read,
-  write,
-  sync,
-};
-
-struct Job {
-  JobKind kind = JobKind::sync;
-  bool eager = false;
-  /** answer: it stepped out of its queue, and goes to its end when read. */
-  bool deferred = false;
-  int descriptor = -1;
-  int32_t token = 0;
-  /** fault, answer: who waits for it; 0 when that connection died. */
-  int32_t connection = 0;
-  int64_t offset = 0;
-  size_t length = 0;
-  /** fault: bytes behind the range whose reading is begun, without waiting for them. */
-  size_t ahead = 0;
-  uint8_t* memory = nullptr;
-  /** answer: head and body. */
-  OwnedBytes owned;
-  int error = 0;
-  size_t transferred = 0;
-};
 
 class ThreadPool {
  public:

@@ -48,6 +48,11 @@ export function lentPagesSurvive(directory: string): 'yes' | 'no' | 'unsupported
   throw error;
 }
 
+/** CRC32C of bytes, as a u32: the checksum that `writeFile` and `checksumFile` of the reactor tell. */
+export function crc32c(bytes: Uint8Array): number {
+  return native.checksumOf(bytes, false);
+}
+
 /** Raises the limit of open files as far as allowed; returns the limit in force. */
 export function raiseFileLimit(): number {
   return native.raiseFileLimit();

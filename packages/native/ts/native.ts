@@ -37,7 +37,7 @@ export const commandStride = 10;
  * | closed | it: the id is dead after this event; every connection ends with one | CloseReason | errno | | |
  * | relayed | the source, free again | token | RelayStatus | bytes that did not come, low | high |
  * | sent | the connection written to | token | errno: 0, every byte before it was taken by the kernel | | |
- * | disk | 0 | token | errno | bytes transferred | |
+ * | disk | 0 | token | errno | bytes transferred | CRC32C of what was to be checked, as an int32 |
  *
  * A connection that could not be made gives `connected` with the errno and then `closed`.
  *
@@ -180,8 +180,10 @@ export interface ReactorLimits {
   readonly maxRounds: number;
   /** Threads that read cold file ranges. */
   readonly readThreads: number;
-  /** Threads that write slots and sync. */
+  /** Threads that write slots. */
   readonly writeThreads: number;
+  /** Threads that make files durable: one for each file that is synced at a time. */
+  readonly syncThreads: number;
 }
 
 export interface NativeReactor {
@@ -208,13 +210,15 @@ export interface NativeReactor {
   registerFillMemory(memory: Uint8Array): void;
   /**
    * On a writer thread: writes `length` bytes of the fill memory to a descriptor that was opened with O_DIRECT; offset,
-   * length and memory must be multiples of 4096. A `disk` event with the token follows. Never makes the file longer: EIO.
+   * length and memory must be multiples of 4096. A `disk` event with the token follows, and with the checksum of the
+   * first `checked` bytes. Never makes the file longer: EIO.
    */
   writeFile(
     descriptor: number,
     fileOffset: number,
     start: number,
     length: number,
+    checked: number,
     token: number,
   ): void;
   /** On a reader thread: reads into the fill memory. A `disk` event with the token follows; EIO when the file is short. */
@@ -225,8 +229,18 @@ export interface NativeReactor {
     length: number,
     token: number,
   ): void;
-  /** On a writer thread: fdatasync. A `disk` event with the token follows. */
+  /**
+   * On a reader thread: reads whole pages of the file from an offset that is a multiple of 4096. A `disk` event with the
+   * token and the checksum of the first `length` bytes follows; EIO when the file ends before those pages do.
+   */
+  checksumFile(descriptor: number, fileOffset: number, length: number, token: number): void;
+  /** On a sync thread: fdatasync. A `disk` event with the token follows. */
   syncFile(descriptor: number, token: number): void;
+  /**
+   * On a sync thread: writes pieces of `bytes` in order, one behind the other in the bytes, then fdatasync. `pieces` has
+   * pairs of file offset and length. The bytes are copied during the call. A `disk` event with the token follows.
+   */
+  writePieces(descriptor: number, bytes: Uint8Array, pieces: Float64Array, token: number): void;
   stats(into: Float64Array): void;
   /** Closes every connection and listener, joins the threads, frees the loop. */
   close(): void;
@@ -273,6 +287,8 @@ export interface NativeAddon {
   lockFile(descriptor: number): number;
   /** posix_fadvise(DONTNEED): asks the kernel to drop a range (length 0: to the end) from the page cache. Returns errno. */
   adviseCold(descriptor: number, offset: number, length: number): number;
+  /** CRC32C as a u32; `portable` without the processor's instruction, for tests. */
+  checksumOf(bytes: Uint8Array, portable: boolean): number;
   /**
    * Sends a file's pages over loopback with sendfile (and once more through a pipe with splice), overwrites them with
    * O_DIRECT while the receiver hasn't read, and says whether the receiver still got the old bytes: 1 yes, 0 no, or

@@ -54,7 +54,7 @@ test('slots are written with O_DIRECT, synced and read back', async (context) =>
   const bytes = pattern(1 << 20, 1);
   memory.set(bytes);
   reactor.registerFillMemory(memory);
-  for (let i = 0; i < 4; i++) reactor.writeFile(descriptor, i << 20, 0, 1 << 20, i + 1);
+  for (let i = 0; i < 4; i++) reactor.writeFile(descriptor, i << 20, 0, 1 << 20, 1 << 20, i + 1);
   await eventually('the writes', () => outcomes.length === 4);
   assert.deepEqual(
     outcomes.map(({ token }) => token).toSorted((a, b) => a - b),
@@ -80,7 +80,7 @@ test('errors of reads, writes and syncs come back as errno', async (context) => 
     closeSync(readOnly);
   });
   reactor.readFile(descriptor, 8000, 0, 4096, 1);
-  reactor.writeFile(readOnly, 0, 0, 4096, 2);
+  reactor.writeFile(readOnly, 0, 0, 4096, 0, 2);
   reactor.syncFile(1_000_000, 3);
   await eventually('all three', () => outcomes.length === 3);
   const { EIO, EBADF } = constants.errno;
@@ -99,9 +99,9 @@ test('a write makes no file longer, for what is between would read as zeros', as
   const outcomes = outcomesOf(reactor);
   const { descriptor, path } = fileOf(context, pattern(10_000, 2));
   reactor.registerFillMemory(alignedMemory(65536));
-  reactor.writeFile(descriptor, 8192, 0, 4096, 1);
-  reactor.writeFile(descriptor, 65536, 0, 4096, 2);
-  reactor.writeFile(descriptor, 4096, 0, 4096, 3);
+  reactor.writeFile(descriptor, 8192, 0, 4096, 0, 1);
+  reactor.writeFile(descriptor, 65536, 0, 4096, 0, 2);
+  reactor.writeFile(descriptor, 4096, 0, 4096, 0, 3);
   await eventually('all three', () => outcomes.length === 3);
   const { EIO } = constants.errno;
   assert.deepEqual(
@@ -118,10 +118,10 @@ test('a write makes no file longer, for what is between would read as zeros', as
 test('a direct write that is not aligned, or outside of the memory, throws', (context) => {
   const reactor = startReactor(context);
   reactor.registerFillMemory(alignedMemory(65536));
-  assert.throws(() => reactor.writeFile(0, 100, 0, 4096, 1), /multiples of 4096/);
-  assert.throws(() => reactor.writeFile(0, 0, 100, 4096, 1), /multiples of 4096/);
-  assert.throws(() => reactor.writeFile(0, 0, 0, 100, 1), /multiples of 4096/);
-  assert.throws(() => reactor.writeFile(0, 0, 65536, 4096, 1), /fill memory/);
+  assert.throws(() => reactor.writeFile(0, 100, 0, 4096, 0, 1), /multiples of 4096/);
+  assert.throws(() => reactor.writeFile(0, 0, 100, 4096, 0, 1), /multiples of 4096/);
+  assert.throws(() => reactor.writeFile(0, 0, 0, 100, 0, 1), /multiples of 4096/);
+  assert.throws(() => reactor.writeFile(0, 0, 65536, 4096, 0, 1), /fill memory/);
   assert.throws(() => reactor.readFile(0, 0, 65535, 2, 1), /fill memory/);
   assert.throws(() => reactor.readFile(0, -1, 0, 2, 1), RangeError);
 });
@@ -159,11 +159,11 @@ test('a slow client gets the old bytes of a slot that was overwritten meanwhile'
   memory.set(before);
   memory.set(pattern(1 << 20, 4), 1 << 20);
   reactor.registerFillMemory(memory);
-  reactor.writeFile(direct, 0, 0, 1 << 20, 1);
+  reactor.writeFile(direct, 0, 0, 1 << 20, 0, 1);
   await eventually('the first bytes', () => outcomes.length === 1);
   reactor.sendFile(owner.id, 0, 0, buffered, 0, 1 << 20, 7, 0);
   await eventually('taken by the kernel', () => owner.sent.length === 1);
-  reactor.writeFile(direct, 0, 1 << 20, 1 << 20, 2);
+  reactor.writeFile(direct, 0, 1 << 20, 1 << 20, 0, 2);
   await eventually('the next bytes', () => outcomes.length === 2);
   await settle();
   client.socket.resume();

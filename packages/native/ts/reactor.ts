@@ -39,9 +39,10 @@ export interface ConnectionOwner {
   onSent(id: ConnectionId, token: number, errno: number): void;
 }
 
-/** What a read, a write or a sync of a file came to. */
+/** What work on a file came to. */
 export interface DiskOwner {
-  onDisk(token: number, errno: number, bytes: number): void;
+  /** `checksum` is a u32: CRC32C of what a write or a check was asked for, else 0. */
+  onDisk(token: number, errno: number, bytes: number, checksum: number): void;
 }
 
 export interface ReactorOptions extends Partial<ReactorLimits> {
@@ -97,6 +98,7 @@ const defaultLimits: ReactorLimits = {
   maxRounds: 4,
   readThreads: 4,
   writeThreads: 2,
+  syncThreads: 2,
 };
 
 const indexMask = (1 << 18) - 1;
@@ -123,7 +125,7 @@ export class Reactor {
    * drivers flush their queues here.
    */
   onBatchEnd: (() => void) | null = null;
-  /** Receives what `writeFile`, `readFile` and `syncFile` came to. */
+  /** Receives what work on files came to: `writeFile` and the methods beside it. */
   diskOwner: DiskOwner | null = null;
 
   readonly #native: NativeReactor;
@@ -358,15 +360,19 @@ export class Reactor {
     this.#native.registerFillMemory(memory);
   }
 
-  /** On a worker thread; all but the token in multiples of 4096. `diskOwner` hears of the end. */
+  /**
+   * On a worker thread; offset, start and length in multiples of 4096. `diskOwner` hears of the end, and the checksum of the
+   * first `checked` bytes.
+   */
   writeFile(
     descriptor: number,
     fileOffset: number,
     start: number,
     length: number,
+    checked: number,
     token: number,
   ): void {
-    this.#native.writeFile(descriptor, fileOffset, start, length, token);
+    this.#native.writeFile(descriptor, fileOffset, start, length, checked, token);
   }
 
   /** On a worker thread, into the fill memory; EIO when the file ends before. `diskOwner` hears of the end. */
@@ -380,9 +386,25 @@ export class Reactor {
     this.#native.readFile(descriptor, fileOffset, start, length, token);
   }
 
+  /**
+   * The checksum of a range of a file, read on a worker thread in whole pages; `fileOffset` is a multiple of 4096.
+   * `diskOwner` hears of the end; EIO when the file ends before.
+   */
+  checksumFile(descriptor: number, fileOffset: number, length: number, token: number): void {
+    this.#native.checksumFile(descriptor, fileOffset, length, token);
+  }
+
   /** fdatasync on a worker thread. `diskOwner` hears of the end. */
   syncFile(descriptor: number, token: number): void {
     this.#native.syncFile(descriptor, token);
+  }
+
+  /**
+   * Writes pieces of `bytes` and then makes the file durable, on a worker thread. `pieces` has pairs of file offset and length,
+   * in the order of the bytes, which are copied during the call. `diskOwner` hears of the end.
+   */
+  writePieces(descriptor: number, bytes: Uint8Array, pieces: Float64Array, token: number): void {
+    this.#native.writePieces(descriptor, bytes, pieces, token);
   }
 
   /** Makes `onBatchEnd` run soon, for whoever queued something without giving a command. */
@@ -455,7 +477,7 @@ export class Reactor {
     const b = events[at + 3]!;
     const type = events[at]!;
     if (type === EventType.disk) {
-      this.diskOwner?.onDisk(a, b, events[at + 4]!);
+      this.diskOwner?.onDisk(a, b, events[at + 4]!, events[at + 5]! >>> 0);
       return;
     }
     if (type === EventType.accepted) {

@@ -292,7 +292,8 @@ export class NodeDriver implements NodeEffects, FetchEvents {
     const { fillMemory, reactor, slab, store } = this.#options;
     // What lies behind the block's last byte must not be somebody else's former bytes.
     fillMemory.fill(0, memory + store.length(slot), memory + length);
-    reactor.writeFile(slab.writeDescriptor, store.fileOffset(slot), memory, length, slot);
+    const checked = store.length(slot);
+    reactor.writeFile(slab.writeDescriptor, store.fileOffset(slot), memory, length, checked, slot);
   }
 
   #leave(): void {
