@@ -1,0 +1,63 @@
+/**
+ * `npm run hit-rates`: plays traces to cache policies, prints what each did, and holds ours against its targets.
+ *
+ * Exit code 0 when all targets are met, 1 when one isn't, 2 for arguments or traces that can't be used.
+ */
+import { parseArgs } from 'node:util';
+import { LabError, optionsFrom, usage, type LabOptions } from './lab-options.ts';
+import { measureTrace } from './measure.ts';
+import { recordedTrace } from './recorded/recorded-trace.ts';
+import { TraceError } from './recorded/trace-error.ts';
+import { asJson, renderTargets, renderTrace } from './report.ts';
+import { judge } from './targets.ts';
+import { FIXED_TRACES } from './traces/fixed-traces.ts';
+
+const DEFAULT_RECORDED_CAPACITY = 16 * 2 ** 30;
+
+function options(): LabOptions {
+  const { values } = parseArgs({
+    options: {
+      trace: { type: 'string' },
+      policy: { type: 'string' },
+      capacity: { type: 'string' },
+      json: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) {
+    process.stdout.write(usage);
+    process.exit(0);
+  }
+  return optionsFrom(values);
+}
+
+function run({ trace, policies, capacityBytes, json }: LabOptions): number {
+  const traces = trace === null ? FIXED_TRACES : [recordedTrace(trace, DEFAULT_RECORDED_CAPACITY)];
+  const results = traces.map((each) => {
+    const result = measureTrace(each, policies, capacityBytes ?? each.capacityBytes);
+    if (!json) process.stdout.write(`${renderTrace(result)}\n\n`);
+    return result;
+  });
+  // Another capacity makes another experiment than the targets are about.
+  const targets = trace === null && capacityBytes === null ? judge(results) : [];
+  const text = json ? asJson(results, targets) : renderTargets(targets);
+  if (text !== '') process.stdout.write(`${text}\n`);
+  return targets.every(({ pass }) => pass) ? 0 : 1;
+}
+
+function fail(error: unknown): number {
+  if (error instanceof TraceError) {
+    process.stderr.write(`${error.message}\n`);
+    return 2;
+  }
+  const isArgument = error instanceof TypeError && 'code' in error;
+  if (!isArgument && !(error instanceof LabError)) throw error;
+  process.stderr.write(`${error.message}\n\n${usage}`);
+  return 2;
+}
+
+try {
+  process.exitCode = run(options());
+} catch (error) {
+  process.exitCode = fail(error);
+}
