@@ -1,0 +1,41 @@
+/** One read that a gateway asked of a node, as the node saw it. */
+export interface NodeRead {
+  /** Counts the node reads of a run. */
+  readonly id: number;
+  readonly node: number;
+  readonly life: number;
+  readonly kind: 'lookup' | 'blocks';
+  readonly bucket: string;
+  readonly key: string;
+  /** blocks: the version asked for; '' for a lookup. */
+  readonly etag: string;
+  /** blocks: bytes [first, last] of it, and the last byte that the reader will want after them in this chunk. */
+  readonly first: number;
+  readonly last: number;
+  readonly partLast: number;
+  readonly arrivedAt: number;
+
+  /** When its answer was complete, or it was cancelled; Infinity while it's under way. */
+  endedAt: number;
+  /** served: metadata or bytes, all of them. failed: an answer without. aborted: broke off. cancelled: nobody waits. */
+  end: 'open' | 'served' | 'failed' | 'aborted' | 'cancelled';
+  /** The request to S3 whose error was the answer; -1 for none. */
+  errorOf: number;
+}
+
+export interface NodeReadStart {
+  readonly node: number;
+  readonly life: number;
+  readonly kind: 'lookup' | 'blocks';
+  readonly bucket: string;
+  readonly key: string;
+  readonly etag: string;
+  readonly first: number;
+  readonly last: number;
+  readonly partLast: number;
+  readonly arrivedAt: number;
+}
+
+export function newNodeRead(id: number, start: NodeReadStart): NodeRead {
+  return { id, ...start, endedAt: Infinity, end: 'open', errorOf: -1 };
+}
