@@ -9,6 +9,7 @@ import { Store } from '@s3-accelerator/core/store/store.ts';
 import { alignedMemory } from '@s3-accelerator/native/files.ts';
 import type { Reactor } from '@s3-accelerator/native/reactor.ts';
 import type { CacheConfig, Config, NodeConfig } from '../config/config.ts';
+import type { WrapFiles } from '../disk/disk-files.ts';
 import { Slab } from '../disk/slab.ts';
 import type { FaultLog, Log } from '../log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
@@ -38,6 +39,7 @@ export interface ProcessContext {
   readonly metrics: Metrics;
   /** Milliseconds from a monotonic clock. */
   readonly now: () => number;
+  readonly wrapFiles: WrapFiles;
 }
 
 /** A storage node that serves. */

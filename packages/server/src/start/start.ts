@@ -6,6 +6,7 @@ import { startAdmin } from '../admin/admin-server.ts';
 import type { Running } from '../command-line.ts';
 import { formatAddress } from '../config/address.ts';
 import type { Config } from '../config/config.ts';
+import type { WrapFiles } from '../disk/disk-files.ts';
 import { FaultLog, type Log } from '../log.ts';
 import { Metrics } from '../metrics/metrics.ts';
 import { publishReactor } from '../metrics/publish.ts';
@@ -41,7 +42,16 @@ function checkFileLimit(config: Config, log: Log): void {
   );
 }
 
-export async function start(config: Config, log: Log): Promise<Running> {
+export interface StartOptions {
+  /** Stands between a node and its files. */
+  readonly wrapFiles?: WrapFiles;
+}
+
+export async function start(
+  config: Config,
+  log: Log,
+  { wrapFiles = (files) => files }: StartOptions = {},
+): Promise<Running> {
   checkFileLimit(config, log);
   const maxConnections =
     (config.gateway?.maxConnections ?? 0) + (config.node?.maxLinks ?? 0) + 1024;
@@ -50,7 +60,7 @@ export async function start(config: Config, log: Log): Promise<Running> {
   const metrics = new Metrics(version);
   const ring = ringOf(config);
   const now = (): number => performance.now();
-  const context = { config, reactor, ring, log, faults, metrics, now };
+  const context = { config, reactor, ring, log, faults, metrics, now, wrapFiles };
   let node: RunningNode | null = null;
   let gateway: RunningGateway | null = null;
   try {
