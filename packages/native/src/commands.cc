@@ -313,6 +313,12 @@ void Reactor::checksumFile(int descriptor, int64_t fileOffset, size_t length, in
   readers_->submit(std::move(job));
 }
 
+void Reactor::allocateFile(int descriptor, size_t bytes, int32_t token) {
+  std::unique_ptr<Job> job = fillJob(JobKind::allocate, descriptor, token);
+  job->length = bytes;
+  syncers_->submit(std::move(job));
+}
+
 void Reactor::syncFile(int descriptor, const Span& bytes, std::vector<Piece> pieces, int32_t token) {
   std::unique_ptr<Job> job = fillJob(JobKind::sync, descriptor, token);
   if (!pieces.empty()) {

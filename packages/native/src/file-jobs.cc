@@ -84,6 +84,12 @@ void checksum(Job& job) {
   }
 }
 
+void allocate(Job& job) {
+  do {
+    job.error = posix_fallocate(job.descriptor, 0, static_cast<off_t>(job.length));
+  } while (job.error == EINTR);
+}
+
 void sync(Job& job) {
   for (const Piece& piece : job.pieces) {
     job.transferred += move(job, true, job.owned.bytes.get() + piece.start, piece.length, piece.offset);
@@ -105,6 +111,7 @@ void run(Job& job) {
     case JobKind::read: read(job); break;
     case JobKind::write: write(job); break;
     case JobKind::checksum: checksum(job); break;
+    case JobKind::allocate: allocate(job); break;
     case JobKind::sync: sync(job); break;
   }
 }

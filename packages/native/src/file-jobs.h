@@ -18,6 +18,8 @@ enum class JobKind : uint8_t {
   write,
   /** Reads a range for nothing but its checksum. */
   checksum,
+  /** Gives a file's first `length` bytes their place on the disk. */
+  allocate,
   /** Makes a file durable, after writing the pieces that came along. */
   sync,
 };

@@ -269,6 +269,16 @@ napi_value checksumFile(napi_env env, napi_callback_info info) {
   return nullptr;
 }
 
+napi_value allocateFile(napi_env env, napi_callback_info info) {
+  Arguments arguments(env, info);
+  Reactor* reactor = reactorOf(env, arguments);
+  const int descriptor = descriptorOf(arguments);
+  const size_t bytes = static_cast<size_t>(arguments.integer(1, "bytes", 1, kMostOffset));
+  const int32_t token = tokenOf(arguments, 2);
+  if (arguments.ok()) reactor->allocateFile(descriptor, bytes, token);
+  return nullptr;
+}
+
 /** Pieces of `bytes`, one behind the other, from pairs of file offset and length. */
 std::vector<Piece> piecesOf(Arguments& arguments, const Span& bytes, const double* pairs, size_t count) {
   std::vector<Piece> pieces;
@@ -380,6 +390,7 @@ napi_value wrap(napi_env env, ReactorObject* object) {
       {"writeFile", writeFile},
       {"readFile", readFile},
       {"checksumFile", checksumFile},
+      {"allocateFile", allocateFile},
       {"syncFile", syncFile},
       {"writePieces", writePieces},
       {"stats", stats},

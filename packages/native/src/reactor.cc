@@ -224,6 +224,7 @@ void Reactor::collectJobs() {
       case JobKind::read:
       case JobKind::write:
       case JobKind::checksum:
+      case JobKind::allocate:
       case JobKind::sync:
         events_.emit(EventType::disk, 0, job->token, job->error, static_cast<int32_t>(job->transferred),
                      static_cast<int32_t>(job->checksum));

@@ -132,6 +132,7 @@ class Reactor {
   void writeFile(int descriptor, int64_t fileOffset, size_t start, size_t length, size_t checked, int32_t token);
   void readFile(int descriptor, int64_t fileOffset, size_t start, size_t length, int32_t token);
   void checksumFile(int descriptor, int64_t fileOffset, size_t length, int32_t token);
+  void allocateFile(int descriptor, size_t bytes, int32_t token);
   void syncFile(int descriptor, const Span& bytes, std::vector<Piece> pieces, int32_t token);
 
   void stats(double* into) const;

@@ -234,6 +234,8 @@ export interface NativeReactor {
    * token and the checksum of the first `length` bytes follows; EIO when the file ends before those pages do.
    */
   checksumFile(descriptor: number, fileOffset: number, length: number, token: number): void;
+  /** On a sync thread: posix_fallocate from 0. A `disk` event with the token follows. */
+  allocateFile(descriptor: number, bytes: number, token: number): void;
   /** On a sync thread: fdatasync. A `disk` event with the token follows. */
   syncFile(descriptor: number, token: number): void;
   /**

@@ -394,6 +394,11 @@ export class Reactor {
     this.#native.checksumFile(descriptor, fileOffset, length, token);
   }
 
+  /** Gives the file's first `bytes` bytes their place on the disk, on a worker thread. `diskOwner` hears of the end. */
+  allocateFile(descriptor: number, bytes: number, token: number): void {
+    this.#native.allocateFile(descriptor, bytes, token);
+  }
+
   /** fdatasync on a worker thread. `diskOwner` hears of the end. */
   syncFile(descriptor: number, token: number): void {
     this.#native.syncFile(descriptor, token);

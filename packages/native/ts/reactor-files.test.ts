@@ -120,6 +120,23 @@ test('a range that the file no longer has can’t be checked', async (context) =
   }, /multiple of 4096/);
 });
 
+test('a file that was cut gets its length back, with zeros', async (context) => {
+  const reactor = startReactor(context);
+  const { descriptor, path } = fileOf(context, pattern(8192, 4));
+  truncateSync(path, 4096);
+  const allocate = (bytes: number): Promise<Outcome> =>
+    outcomeOf(reactor, (token) => {
+      reactor.allocateFile(descriptor, bytes, token);
+    });
+  assert.equal((await allocate(8192)).errno, 0);
+  assert.ok(
+    readFileSync(path).equals(
+      Buffer.concat([pattern(8192, 4).subarray(0, 4096), Buffer.alloc(4096)]),
+    ),
+  );
+  assert.notEqual((await allocate(2 ** 50)).errno, 0);
+});
+
 test('pieces are written where they belong and made durable', async (context) => {
   const reactor = startReactor(context);
   const { descriptor, path } = fileOf(context, Buffer.alloc(100));
