@@ -1,0 +1,38 @@
+/** What a run has seen so far, and what it found wrong. */
+
+export interface Tally {
+  /** Lives of the program: each start of it counts. */
+  lives: number;
+  /** Answers compared with the origin, byte for byte. */
+  reads: number;
+  bytes: number;
+  /** Writes that ended well: behind the cache, and through the gateway. */
+  overwrites: number;
+  puts: number;
+  /** Reads and writes that a kill, damage or a change excuses for having ended without all their bytes. */
+  excused: number;
+  /** Blocks and objects' metadata that lives began with; blocks that were found damaged or were given up. */
+  recovered: number;
+  dropped: number;
+  /** Writes that were rolled back between lives, and damage done to files. */
+  rolledBack: number;
+  damages: number;
+  /** Each thing that must never be, in words. */
+  readonly wrong: string[];
+}
+
+export function emptyTally(): Tally {
+  return {
+    lives: 0,
+    reads: 0,
+    bytes: 0,
+    overwrites: 0,
+    puts: 0,
+    excused: 0,
+    recovered: 0,
+    dropped: 0,
+    rolledBack: 0,
+    damages: 0,
+    wrong: [],
+  };
+}

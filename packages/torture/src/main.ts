@@ -1,0 +1,82 @@
+// `npm run torture`: kills the program at random moments, damages its files, and compares every byte with the origin.
+import { randomInt } from 'node:crypto';
+import { parseArgs } from 'node:util';
+import type { Tally } from './load/tally.ts';
+import { torture, type Round, type TortureOptions } from './torture.ts';
+
+const usage = `Usage: npm run torture -- [options]
+
+  --rounds N   lives of the program, each ended and damaged in its own way (25)
+  --seed N     plays the same plans and the same damage again, as far as a real process allows (drawn)
+  --keep       stop after the first round that finds something wrong, and leave its files
+  --dir DIR    where the files lie meanwhile (the system's temporary folder)
+  --quiet      no line for each round
+`;
+
+function wholeNumber(name: string, text: string, first: number, last: number): number {
+  const number = Number(text);
+  if (/^\d{1,10}$/.test(text) && number >= first && number <= last) return number;
+  throw new Error(`--${name} ${text}: a whole number from ${first} to ${last} is needed`);
+}
+
+interface CommandLine extends TortureOptions {
+  readonly isQuiet: boolean;
+}
+
+function commandLine(): CommandLine {
+  try {
+    const { values } = parseArgs({
+      options: {
+        rounds: { type: 'string', default: '25' },
+        seed: { type: 'string' },
+        keep: { type: 'boolean', default: false },
+        dir: { type: 'string' },
+        quiet: { type: 'boolean', default: false },
+        help: { type: 'boolean', short: 'h', default: false },
+      },
+    });
+    if (values.help) {
+      process.stdout.write(usage);
+      process.exit(0);
+    }
+    return {
+      rounds: wholeNumber('rounds', values.rounds, 1, 1_000_000),
+      seed:
+        values.seed === undefined
+          ? randomInt(2 ** 32)
+          : wholeNumber('seed', values.seed, 0, 2 ** 32 - 1),
+      keep: values.keep,
+      ...(values.dir === undefined ? {} : { root: values.dir }),
+      isQuiet: values.quiet,
+    };
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n\n${usage}`);
+    process.exit(2);
+  }
+}
+
+const options = commandLine();
+process.stdout.write(`seed ${options.seed}\n`);
+let told = 0;
+
+function progress({ number, life, after }: Round, tally: Tally): void {
+  if (!options.isQuiet) {
+    const place = `${number}/${options.rounds}`.padStart(9);
+    process.stdout.write(`${place}  ${life.padEnd(36)} ${tally.reads} reads checked; ${after}\n`);
+  }
+  for (; told < tally.wrong.length; told++) {
+    process.stdout.write(`  WRONG ${tally.wrong[told] ?? ''}\n`);
+  }
+}
+
+const { tally, rounds, kept } = await torture(options, progress);
+if (kept !== null) process.stdout.write(`the files of the failure are in ${kept}\n`);
+const mebibytes = Math.round(tally.bytes / 2 ** 20);
+process.stdout.write(
+  `${tally.lives} lives, ${mebibytes} MiB compared, ${tally.overwrites} overwrites behind the cache, ` +
+    `${tally.puts} through the gateway, ${tally.excused} requests without a whole answer\n` +
+    `${tally.recovered} blocks recovered, ${tally.dropped} blocks dropped, ` +
+    `${tally.rolledBack} writes rolled back, ${tally.damages} times damaged\n` +
+    `${rounds} rounds, ${tally.reads} reads checked, ${tally.wrong.length} wrong\n`,
+);
+process.exitCode = tally.wrong.length === 0 ? 0 : 1;

@@ -1,0 +1,83 @@
+/**
+ * The kill test: lives of the real program on one data directory, ended at random moments, with its files damaged between them, while
+ * clients compare every byte they get with the origin.
+ *
+ * A round is one life and what happens to its files afterwards:
+ *
+ *   plan ── life under load ── its end ── roll back writes no sync covered ── damage ──▶ next round
+ *
+ * What may be done to the files
+ *  1. After any end, a random subset of the writes since the last completed sync is rolled back, whole or torn at 512 bytes, as a
+ *     loss of power would. SIGKILL alone keeps the page cache, so the program notes in an undo file what each write replaced.
+ *  2. The slot table and the metadata log are damaged at any time: flipped bits, zeroed pages, cut short, removed, an older copy.
+ *  3. The slab is damaged only after a life that wasn't stopped cleanly: the blocks of a clean run are trusted as long as the drive
+ *     holds them, which is documented.
+ *
+ * What must hold
+ *  1. No read brings a byte or a header that the origin couldn't have answered (origin/history.ts says when a version could be seen).
+ *  2. Reads and writes end without all their bytes only around an end, after damage, or when their object changed meanwhile.
+ *  3. The program starts and stops whatever was done to its files, and never ends by itself.
+ */
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Dice } from './dice.ts';
+import { emptyTally, type Tally } from './load/tally.ts';
+import { Origin } from './origin/origin.ts';
+import { drawPlan, Life } from './program/life.ts';
+
+export interface TortureOptions {
+  readonly rounds: number;
+  readonly seed: number;
+  /** Ends after the first round that finds something wrong and leaves its files. */
+  readonly keep: boolean;
+  /** Where the temporary directory goes. */
+  readonly root?: string;
+}
+
+/** What one round was, for the progress line. */
+export interface Round {
+  readonly number: number;
+  readonly life: string;
+  readonly after: string;
+}
+
+export interface Outcome {
+  readonly tally: Tally;
+  /** Rounds that were played. */
+  readonly rounds: number;
+  /** Where the files of a failure are; null when none were left. */
+  readonly kept: string | null;
+}
+
+/** Plays the rounds. `onRound` hears of each as it ends. */
+export async function torture(
+  options: TortureOptions,
+  onRound: (round: Round, tally: Tally) => void,
+): Promise<Outcome> {
+  const dice = new Dice(options.seed);
+  const directory = mkdtempSync(join(options.root ?? tmpdir(), 's3-accelerator-torture-'));
+  const dataDir = join(directory, 'data');
+  mkdirSync(dataDir, { mode: 0o700 });
+  const tally = emptyTally();
+  const origin = await Origin.start(dice.for('origin'));
+  const around = { directory, dataDir, undoFile: join(directory, 'undo'), origin, tally };
+  let rounds = 0;
+  let isDamaged = false;
+  try {
+    while (rounds < options.rounds && !(options.keep && tally.wrong.length > 0)) {
+      const number = ++rounds;
+      const ofRound = dice.for(`round ${number}`);
+      const plan = drawPlan(ofRound.for('plan'));
+      const isClean = await Life.live(plan, around, ofRound.for('life'), isDamaged);
+      await origin.settle();
+      isDamaged = false;
+      const life = `${plan.processes === 1 ? 'one process' : 'two processes'}, ${plan.end}`;
+      onRound({ number, life, after: isClean ? 'clean' : '' }, tally);
+    }
+  } finally {
+    await origin.stop();
+    if (!options.keep || tally.wrong.length === 0) rmSync(directory, { recursive: true });
+  }
+  return { tally, rounds, kept: options.keep && tally.wrong.length > 0 ? directory : null };
+}
