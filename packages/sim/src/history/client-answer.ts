@@ -32,14 +32,15 @@ export interface ClientAnswer {
   status: number;
   /** S3's error code, '' when it isn't an error or has none. */
   code: string;
-  /** ETag, whole object's size (Content-Range's total, else Content-Length) and Last-Modified in seconds, as told. */
+  /** As told: '' and -1 when the answer doesn't say. The size is the whole object's, a 416's too. */
   etag: string;
   size: number;
+  /** Seconds since 1970; 0 when the answer doesn't say. */
   lastModified: number;
-  /** Position of the first body byte and the promised length (Content-Length; of HEAD too). */
+  /** Of 200 and 206: position of the first body byte, and Content-Length; -1 when the body doesn't say how long it is. */
   first: number;
   length: number;
-  /** The body as it came; the arrays are kept, not copied. */
+  /** The object's bytes as they came, nothing of an error's body; the arrays are kept, not copied. */
   readonly body: Uint8Array[];
   received: number;
   /** The gateway sent the request on to S3 and relayed what came. */
@@ -68,7 +69,7 @@ export function newClientAnswer(id: number, start: AnswerStart): ClientAnswer {
     status: 0,
     code: '',
     etag: '',
-    size: 0,
+    size: -1,
     lastModified: 0,
     first: 0,
     length: 0,

@@ -24,11 +24,15 @@ export interface ClientWrite {
   readonly source: { readonly bucket: string; readonly key: string } | null;
   readonly startedAt: number;
 
+  /** As the client was told. */
   outcome: WriteOutcome;
   /** When the client heard, or gave up. */
   endedAt: number;
   status: number;
   code: string;
+  /** As the gateway concluded, when it told its machine: before the client heard, and also when the client had left. */
+  conclusion: 'open' | 'done' | 'failed' | 'unknown';
+  concludedAt: number;
   /** What it made at S3, deletions included, as it took effect: also after `endedAt` when the outcome is unknown. */
   readonly versions: Version[];
 }
@@ -46,5 +50,15 @@ export interface WriteStart {
 }
 
 export function newClientWrite(id: number, start: WriteStart): ClientWrite {
-  return { id, ...start, outcome: 'open', endedAt: Infinity, status: 0, code: '', versions: [] };
+  return {
+    id,
+    ...start,
+    outcome: 'open',
+    endedAt: Infinity,
+    status: 0,
+    code: '',
+    conclusion: 'open',
+    concludedAt: Infinity,
+    versions: [],
+  };
 }
