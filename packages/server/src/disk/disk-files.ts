@@ -61,8 +61,8 @@ export interface DiskFiles {
    */
   replaceLog(pieces: Iterator<Uint8Array>, done: Done): void;
 
-  /** Closes the files, gives the lock back. Nothing is under way any more. */
-  close(): void;
+  /** Closes the files and gives the lock back. Nothing is under way any more but the log's last bytes. */
+  close(): Promise<void>;
 }
 
 /** Puts something between the node and its files, for tests: `start` takes one. */
