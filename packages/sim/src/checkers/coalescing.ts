@@ -1,0 +1,41 @@
+/**
+ * Coalescing (DESIGN §8.5): readers share what S3 says about an object's state, but an error or a 404 goes to nobody who
+ * came after the request that it answers was sent, and to nobody who asked about another object.
+ */
+import type { ClientAnswer } from '../history/client-answer.ts';
+import type { History } from '../history/history.ts';
+import type { NodeRead } from '../history/node-read.ts';
+import type { OriginRequest } from '../history/origin-request.ts';
+
+/** Called once a client's answer has ended. */
+export function checkSharedError(history: History, answer: ClientAnswer): string | null {
+  const { status, errorOf, request, startedAt } = answer;
+  if (errorOf === -1) {
+    const isMadeUp = status === 404 && !answer.isPassedThrough;
+    return isMadeUp ? 'a 404 that no request to S3 ended in' : null;
+  }
+  return whyNotTheirs(history, errorOf, request.bucket, request.key, startedAt);
+}
+
+/** Called once a node has answered a gateway's read. */
+export function checkNodeError(history: History, read: NodeRead): string | null {
+  if (read.errorOf === -1) return null;
+  return whyNotTheirs(history, read.errorOf, read.bucket, read.key, read.arrivedAt);
+}
+
+function whyNotTheirs(
+  history: History,
+  id: number,
+  bucket: string,
+  key: string,
+  askedAt: number,
+): string | null {
+  const origin: OriginRequest | undefined = history.originRequests[id];
+  if (origin === undefined) return 'an error that no request to S3 ended in';
+  if (origin.request.bucket !== bucket || origin.request.key !== key) {
+    return `an error about ${origin.request.bucket}/${origin.request.key}`;
+  }
+  if (origin.status < 400) return `an error where S3 said ${origin.status}`;
+  if (origin.sentAt >= askedAt) return null;
+  return `error of a request sent at ${origin.sentAt}, given to a read of ${askedAt}`;
+}

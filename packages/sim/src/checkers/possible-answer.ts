@@ -1,0 +1,167 @@
+/**
+ * Whether S3 could have given an answer at some moment of a stretch of time: the question that both staleness and
+ * read-your-writes come down to.
+ *
+ * An answer speaks of one state of its key. Whichever states were current in the stretch are tried; for each, what S3
+ * says is known exactly, and all that the client saw must equal it. Bytes that came must all be that one version's.
+ */
+import type { ClientAnswer } from '../history/client-answer.ts';
+import { firstDifference } from '../oracle/content.ts';
+import { answerFrom, type Oracle, type S3Answer } from '../oracle/oracle.ts';
+import type { Version } from '../oracle/version.ts';
+
+/** Whether the status is one that S3 decides from the object's state alone. */
+export function isAboutState(status: number): boolean {
+  return (
+    status === 200 ||
+    status === 206 ||
+    status === 304 ||
+    status === 404 ||
+    status === 412 ||
+    status === 416
+  );
+}
+
+/** States of the key that were current at some moment after `after` and until `until`. */
+export function statesBetween(
+  oracle: Oracle,
+  answer: ClientAnswer,
+  after: number,
+  until: number,
+): Version[] {
+  const { bucket, key } = answer.request;
+  return oracle.history(bucket, key).filter((state) => state.since <= until && state.until > after);
+}
+
+/** Null when some state current within (after, until] explains all that was seen; else why the likeliest doesn't. */
+export function whyImpossible(
+  oracle: Oracle,
+  answer: ClientAnswer,
+  after: number,
+  until: number,
+): string | null {
+  let reason = '';
+  for (const state of statesBetween(oracle, answer, after, until)) {
+    const difference = differenceFrom(state, answer);
+    if (difference === null) return null;
+    // What is wrong with the version that the answer names says more than what is wrong with others.
+    if (reason === '' || state.etag === answer.etag) reason = difference;
+  }
+  return otherVersion(oracle, answer, after, until) ?? otherBytes(oracle, answer) ?? reason;
+}
+
+/** The version that the answer names, when it is none that was current. */
+function otherVersion(
+  oracle: Oracle,
+  answer: ClientAnswer,
+  after: number,
+  until: number,
+): string | null {
+  const { etag, request } = answer;
+  if (etag === '') return null;
+  const states = oracle.history(request.bucket, request.key);
+  const named = states.filter((state) => state.etag === etag);
+  const last = named.at(-1);
+  if (last === undefined) return `ETag ${etag} never existed`;
+  if (named.some((state) => state.since <= until && state.until > after)) return null;
+  return `version ${etag} was current in [${last.since}, ${last.until}), not within (${after}, ${until}]`;
+}
+
+/** What of the answer isn't what S3 says while `state` is current; null when all is. */
+function differenceFrom(state: Version, answer: ClientAnswer): string | null {
+  const expected = answerFrom(state, answer.request);
+  if (answer.status !== expected.status) {
+    return `status ${answer.status} where S3 says ${expected.status} of ${nameOfState(state)}`;
+  }
+  const { head } = answer.request;
+  // A HEAD's answer has no body, so no code.
+  if (answer.code !== expected.code && !(head && answer.code === '')) {
+    return `code '${answer.code}' where S3 says '${expected.code}'`;
+  }
+  switch (expected.status) {
+    case 404:
+    case 412:
+      return answer.received === 0 ? null : 'an error with bytes of an object';
+    case 416:
+      if (answer.received > 0) return 'an error with bytes of an object';
+      return answer.size === state.size ? null : `416 names size ${answer.size}, not ${state.size}`;
+    case 304:
+      if (answer.received > 0) return 'a 304 with a body';
+      return wrongHeaders(state, answer);
+    case 200:
+    case 206:
+      return (
+        wrongHeaders(state, answer) ??
+        wrongRange(expected, answer) ??
+        wrongBody(expected, answer) ??
+        wrongContent(state, answer)
+      );
+  }
+}
+
+function nameOfState({ etag }: Version): string {
+  return etag === '' ? 'the missing key' : `version ${etag}`;
+}
+
+function wrongHeaders(state: Version, answer: ClientAnswer): string | null {
+  if (answer.etag !== state.etag) return `ETag ${answer.etag}, not ${state.etag}`;
+  if (answer.lastModified !== state.lastModified) {
+    return `Last-Modified ${answer.lastModified}, not ${state.lastModified}`;
+  }
+  return null;
+}
+
+function wrongRange(expected: S3Answer, answer: ClientAnswer): string | null {
+  const { first, length, version } = expected;
+  if (answer.length === -1) {
+    // S3 may leave out the length, which only an answer that is passed through shows.
+    return answer.isPassedThrough ? null : 'no Content-Length';
+  }
+  if (answer.size !== version.size) return `size ${answer.size}, not ${version.size}`;
+  if (answer.first === first && answer.length === length) return null;
+  return `${answer.length} bytes from ${answer.first}, not ${length} from ${first}`;
+}
+
+function wrongBody(expected: S3Answer, answer: ClientAnswer): string | null {
+  const { received } = answer;
+  if (answer.request.head) return received === 0 ? null : 'HEAD with a body';
+  if (received > expected.length) {
+    return `${received} bytes came, more than ${expected.length}`;
+  }
+  if (answer.end === 'finished' && received < expected.length) {
+    return `a finished answer is short: ${received} of ${expected.length} bytes`;
+  }
+  return null;
+}
+
+function wrongContent(state: Version, answer: ClientAnswer): string | null {
+  let position = answer.first;
+  for (const bytes of answer.body) {
+    const at = firstDifference(state.content, position, bytes);
+    if (at >= 0) return `byte ${position + at} isn't one of ${nameOfState(state)}`;
+    position += bytes.length;
+  }
+  return null;
+}
+
+/** Whose bytes came instead, for the message: a piece of another version is another mistake than noise. */
+function otherBytes(oracle: Oracle, answer: ClientAnswer): string | null {
+  const { bucket, key } = answer.request;
+  const states = oracle.history(bucket, key);
+  const named = states.find(({ etag }) => etag !== '' && etag === answer.etag);
+  if (named === undefined) return null;
+  let position = answer.first;
+  for (const bytes of answer.body) {
+    const at = firstDifference(named.content, position, bytes);
+    if (at >= 0) {
+      const rest = bytes.subarray(at, at + 16);
+      const other = states.find(
+        ({ etag, content }) => etag !== '' && firstDifference(content, position + at, rest) === -1,
+      );
+      const whose = other === undefined ? 'of no version of this key' : `of ${nameOfState(other)}`;
+      return `byte ${position + at} isn't one of ${nameOfState(named)}: it is ${whose}`;
+    }
+    position += bytes.length;
+  }
+  return null;
+}
