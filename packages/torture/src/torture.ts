@@ -18,13 +18,20 @@
  *  2. Reads and writes end without all their bytes only around an end, after damage, or when their object changed meanwhile.
  *  3. The program starts and stops whatever was done to its files, and never ends by itself.
  */
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Dice } from './dice.ts';
+import { Damage } from './disk/damage.ts';
+import { rollBack } from './disk/roll-back.ts';
 import { emptyTally, type Tally } from './load/tally.ts';
 import { Origin } from './origin/origin.ts';
-import { drawPlan, Life } from './program/life.ts';
+import { drawPlan, Life, type Surroundings } from './program/life.ts';
+
+/** How many ends are followed by damage, by a loss of power, by a copy of a file for later. */
+const damageShare = 0.4;
+const powerLossShare = 0.7;
+const copyShare = 0.15;
 
 export interface TortureOptions {
   readonly rounds: number;
@@ -58,7 +65,10 @@ export async function torture(
   const dice = new Dice(options.seed);
   const directory = mkdtempSync(join(options.root ?? tmpdir(), 's3-accelerator-torture-'));
   const dataDir = join(directory, 'data');
+  const olderDir = join(directory, 'older');
   mkdirSync(dataDir, { mode: 0o700 });
+  mkdirSync(olderDir);
+  const damage = new Damage(dataDir, olderDir);
   const tally = emptyTally();
   const origin = await Origin.start(dice.for('origin'));
   const around = { directory, dataDir, undoFile: join(directory, 'undo'), origin, tally };
@@ -71,13 +81,31 @@ export async function torture(
       const plan = drawPlan(ofRound.for('plan'));
       const isClean = await Life.live(plan, around, ofRound.for('life'), isDamaged);
       await origin.settle();
-      isDamaged = false;
+      const after = [isClean ? 'stopped cleanly' : 'ended'];
+      const lost = takeBack(around, ofRound.for('roll back'));
+      if (lost > 0) after.push(`${lost} writes rolled back`);
+      const ofDamage = ofRound.for('damage');
+      const damages = ofDamage.chance(damageShare) ? damage.inflict(isClean, ofDamage) : [];
+      after.push(...damages);
+      if (ofDamage.chance(copyShare)) damage.keepCopy(ofDamage);
+      isDamaged = damages.length > 0;
+      tally.rolledBack += lost;
+      tally.damages += damages.length;
       const life = `${plan.processes === 1 ? 'one process' : 'two processes'}, ${plan.end}`;
-      onRound({ number, life, after: isClean ? 'clean' : '' }, tally);
+      onRound({ number, life, after: after.join(', ') }, tally);
     }
   } finally {
     await origin.stop();
     if (!options.keep || tally.wrong.length === 0) rmSync(directory, { recursive: true });
   }
   return { tally, rounds, kept: options.keep && tally.wrong.length > 0 ? directory : null };
+}
+
+/** Rolls back what the last life's undo file allows; a life may have ended before it began one. */
+function takeBack({ dataDir, undoFile }: Surroundings, dice: Dice): number {
+  if (!existsSync(undoFile)) return 0;
+  // Some ends are a process's alone: the page cache survives, and with it everything that was written.
+  const lost = dice.chance(powerLossShare) ? rollBack(dataDir, undoFile, dice) : 0;
+  rmSync(undoFile);
+  return lost;
 }

@@ -127,7 +127,7 @@ export class Client {
 
   #drawWanted(size: number): Wanted {
     const dice = this.#dice;
-    switch (dice.weighted({ whole: 55, range: 30, suffix: 7, head: 8 })) {
+    switch (dice.weighted({ whole: 44, range: 40, suffix: 8, head: 8 })) {
       case 'whole':
         return { kind: 'whole' };
       case 'head':
