@@ -38,8 +38,8 @@ export interface DiskFiles {
   checksumSlab(offset: number, length: number, done: DoneWithChecksum): void;
   /** Bytes that the slab has now: fewer than it was opened with when somebody cut it. */
   measureSlab(done: (errno: number, bytes: number) => void): void;
-  /** Gives a slab that was cut its length and its place on the disk back. */
-  allocateSlab(bytes: number, done: Done): void;
+  /** Gives a slab that was cut its length, its place on the disk and its header back, durably. */
+  restoreSlab(bytes: number, header: Uint8Array, done: Done): void;
 
   /** Writes to the slot table, in order, and makes it durable. The bytes are taken during the call. */
   writeTable(writes: readonly TableWrite[], done: Done): void;

@@ -55,21 +55,18 @@ export class LocalFiles implements DiskFiles, DiskOwner {
     });
   }
 
-  allocateSlab(bytes: number, done: Done): void {
-    this.#reactor.allocateFile(this.#directory.slabWrite, bytes, this.#tokenOf(done));
+  restoreSlab(bytes: number, header: Uint8Array, done: Done): void {
+    // Not the descriptor with O_DIRECT: the header is no slot, nobody is ever sent its page.
+    const { slabRead } = this.#directory;
+    const writeHeader = (errno: number): void => {
+      if (errno !== 0) done(errno);
+      else this.#writePieces(slabRead, [{ position: 0, bytes: header }], done);
+    };
+    this.#reactor.allocateFile(slabRead, bytes, this.#tokenOf(writeHeader));
   }
 
   writeTable(writes: readonly TableWrite[], done: Done): void {
-    const pieces = new Float64Array(writes.length * 2);
-    const bytes = new Uint8Array(writes.reduce((sum, write) => sum + write.bytes.length, 0));
-    let used = 0;
-    for (const [index, write] of writes.entries()) {
-      pieces[index * 2] = write.position;
-      pieces[index * 2 + 1] = write.bytes.length;
-      bytes.set(write.bytes, used);
-      used += write.bytes.length;
-    }
-    this.#reactor.writePieces(this.#directory.table, bytes, pieces, this.#tokenOf(done));
+    this.#writePieces(this.#directory.table, writes, done);
   }
 
   readTable(
@@ -101,6 +98,19 @@ export class LocalFiles implements DiskFiles, DiskOwner {
     const done = this.#waiting.get(token);
     this.#waiting.delete(token);
     done?.(errno, checksum);
+  }
+
+  #writePieces(descriptor: number, writes: readonly TableWrite[], done: Done): void {
+    const pieces = new Float64Array(writes.length * 2);
+    const bytes = new Uint8Array(writes.reduce((sum, write) => sum + write.bytes.length, 0));
+    let used = 0;
+    for (const [index, write] of writes.entries()) {
+      pieces[index * 2] = write.position;
+      pieces[index * 2 + 1] = write.bytes.length;
+      bytes.set(write.bytes, used);
+      used += write.bytes.length;
+    }
+    this.#reactor.writePieces(descriptor, bytes, pieces, this.#tokenOf(done));
   }
 
   #tokenOf(done: DoneWithChecksum): number {

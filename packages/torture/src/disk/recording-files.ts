@@ -60,8 +60,8 @@ function record(files: DiskFiles, undo: UndoWriter, tablePath: string): DiskFile
     measureSlab: (done) => {
       files.measureSlab(done);
     },
-    allocateSlab: (bytes, done) => {
-      files.allocateSlab(bytes, done);
+    restoreSlab: (bytes, header, done) => {
+      files.restoreSlab(bytes, header, done);
     },
     readTable: (position, length, done) => {
       files.readTable(position, length, done);
