@@ -3,15 +3,17 @@
  *
  * Every process ranks members by the same arithmetic (placement.ts), so equal rings place equally.
  * Rings are compared by version alone: versions are totally ordered, and a newer ring replaces an
- * older one whole.
+ * older one whole. A version is an epoch that grows with every change (membership/ring-view.ts) and,
+ * for rings that two nodes arrived at independently, a hash of the members: whoever sees both
+ * prefers the same one, until a ring that comes after both replaces it.
  *
  * Invariants: members are in order of node id, ids are unique, weights are positive.
  */
 import { assert } from './base/assert.ts';
-import { mix32 } from './base/hash.ts';
+import { hashText, mix32 } from './base/hash.ts';
 
-/** The most members that a ring can have. */
-const MAX_MEMBERS = 4096;
+/** The most members that a ring can have, and the most node ids that a cluster can know over its life. */
+export const maxMembers = 2048;
 
 /** One storage node of a ring. */
 export interface Member {
@@ -21,6 +23,25 @@ export interface Member {
   readonly weight: number;
   /** host:port that gateways and nodes reach it at. */
   readonly address: string;
+}
+
+/** Epochs stay below 2^32, so that epoch and hash together are a safe integer. */
+const hashSpan = 2 ** 21;
+
+/** The version of the ring of these members, in order of node id, at an epoch. */
+export function ringVersion(epoch: number, members: readonly Member[]): number {
+  assert(epoch >= 0 && epoch <= 0xffff_ffff, 'ring: epoch out of range');
+  let hash = members.length;
+  for (const { nodeId, weight, address } of members) {
+    hash = mix32(mix32(hash ^ nodeId) + weight);
+    hash = mix32(hash ^ hashText(address));
+  }
+  return epoch * hashSpan + (hash >>> 11);
+}
+
+/** The epoch of a version. */
+export function epochOf(version: number): number {
+  return Math.floor(version / hashSpan);
 }
 
 export class Ring {
@@ -34,7 +55,7 @@ export class Ring {
 
   /** Asserts the invariants: rings from outside are checked before they get here. */
   constructor(version: number, members: readonly Member[]) {
-    assert(members.length <= MAX_MEMBERS, 'ring: too many members');
+    assert(members.length <= maxMembers, 'ring: too many members');
     this.version = version;
     this.members = members.toSorted((a, b) => a.nodeId - b.nodeId);
     this.salts = new Int32Array(members.length);

@@ -63,3 +63,10 @@ export function mix64(hi: number, lo: number, into: U64): void {
 export function spread(hash: number, count: number): number {
   return Math.floor(((hash >>> 0) * count) / 0x1_0000_0000);
 }
+
+/** 32 bits of a text, as an int32. */
+export function hashText(text: string): number {
+  let hash = text.length;
+  for (let i = 0; i < text.length; i++) hash = mix32(hash ^ text.charCodeAt(i));
+  return hash;
+}
