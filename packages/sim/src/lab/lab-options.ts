@@ -5,7 +5,7 @@ const policyLines = ALL_POLICIES.map(
   ({ name, about }) => `                    ${name.padEnd(8)} ${about}`,
 );
 
-export const usage = `Usage: npm run hit-rates -- [--trace FILE] [--policy NAMES] [--capacity SIZE] [--json]
+export const usage = `Usage: npm run hit-rates -- [--trace FILE] [--policy NAMES] [--capacity SIZE] [--json] [--plot FILE]
 
   --trace FILE      a recorded trace instead of the generated ones: CSV (time,key,size,offset,length)
                     or an S3 server access log
@@ -13,6 +13,7 @@ export const usage = `Usage: npm run hit-rates -- [--trace FILE] [--policy NAMES
 ${policyLines.join('\n')}
   --capacity SIZE   of the cache, such as 512MiB or 16GiB (default: what each trace is meant for; 16GiB for FILE)
   --json            print one object instead of tables
+  --plot FILE       write the results as a picture too (SVG)
 `;
 
 /** An argument that can't be used; the message says why. */
@@ -27,6 +28,8 @@ export interface LabOptions {
   /** Null for what each trace is meant for. */
   readonly capacityBytes: number | null;
   readonly json: boolean;
+  /** Where the picture goes; null for none. */
+  readonly plot: string | null;
 }
 
 const UNITS = new Map([
@@ -42,13 +45,15 @@ export function optionsFrom(values: {
   readonly policy?: string | undefined;
   readonly capacity?: string | undefined;
   readonly json: boolean;
+  readonly plot?: string | undefined;
 }): LabOptions {
-  const { trace, policy, capacity, json } = values;
+  const { trace, policy, capacity, json, plot } = values;
   return {
     trace: trace ?? null,
     policies: policy === undefined ? ALL_POLICIES : policy.split(',').map(policyOf),
     capacityBytes: capacity === undefined ? null : capacityOf(capacity),
     json,
+    plot: plot ?? null,
   };
 }
 

@@ -1,7 +1,7 @@
 /** The command from outside: what it prints and its exit codes. */
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -26,8 +26,9 @@ function traceFile(name: string, text: string): string {
   return file;
 }
 
-test('the targets are met', () => {
-  const { status, out, err } = run();
+test('the targets are met, and the docs show what was measured', () => {
+  const plot = join(scratch, 'plot.svg');
+  const { status, out, err } = run('--plot', plot);
   equal(err, '');
   equal(status, 0);
   for (const trace of ['zipf', 'scan', 'scan-twice', 'size-shift', 'churn']) {
@@ -35,6 +36,10 @@ test('the targets are met', () => {
   }
   equal(out.match(/^pass {3}/gm)?.length, 4);
   equal(out.match(/^short/gm), null);
+  const docs = join(import.meta.dirname, '../../../../docs');
+  // Written by `npm run hit-rates -- --plot docs/hit-rates.svg`; the page holds what the command prints.
+  equal(readFileSync(plot, 'utf8'), readFileSync(join(docs, 'hit-rates.svg'), 'utf8'));
+  ok(readFileSync(join(docs, 'hit-rates.md'), 'utf8').includes(out));
 });
 
 test('a recorded trace, one policy and a capacity, as one object', () => {

@@ -3,9 +3,11 @@
  *
  * Exit code 0 when all targets are met, 1 when one isn't, 2 for arguments or traces that can't be used.
  */
+import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { LabError, optionsFrom, usage, type LabOptions } from './lab-options.ts';
 import { measureTrace } from './measure.ts';
+import { renderPlot } from './plot.ts';
 import { recordedTrace } from './recorded/recorded-trace.ts';
 import { TraceError } from './recorded/trace-error.ts';
 import { asJson, renderTargets, renderTrace } from './report.ts';
@@ -21,6 +23,7 @@ function options(): LabOptions {
       policy: { type: 'string' },
       capacity: { type: 'string' },
       json: { type: 'boolean', default: false },
+      plot: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
   });
@@ -31,7 +34,7 @@ function options(): LabOptions {
   return optionsFrom(values);
 }
 
-function run({ trace, policies, capacityBytes, json }: LabOptions): number {
+function run({ trace, policies, capacityBytes, json, plot }: LabOptions): number {
   const traces = trace === null ? FIXED_TRACES : [recordedTrace(trace, DEFAULT_RECORDED_CAPACITY)];
   const results = traces.map((each) => {
     const result = measureTrace(each, policies, capacityBytes ?? each.capacityBytes);
@@ -40,6 +43,7 @@ function run({ trace, policies, capacityBytes, json }: LabOptions): number {
   });
   // Another capacity makes another experiment than the targets are about.
   const targets = trace === null && capacityBytes === null ? judge(results) : [];
+  if (plot !== null) writeFileSync(plot, renderPlot(results));
   const text = json ? asJson(results, targets) : renderTargets(targets);
   if (text !== '') process.stdout.write(`${text}\n`);
   return targets.every(({ pass }) => pass) ? 0 : 1;
