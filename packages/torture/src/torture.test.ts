@@ -20,13 +20,12 @@ test('bad arguments are told with the usage', () => {
   for (const args of [
     ['--rounds', 'many'],
     ['--rounds', '0'],
-    ['--seed', '-1'],
-    ['--seed=1.5'],
+    ['--seed=-1'],
     ['--speed', '1'],
     ['here'],
   ]) {
     const { status, stdout, stderr } = run(...args);
     assert.deepEqual([status, stdout], [2, ''], args.join(' '));
-    assert.match(stderr, /^.+\n\nUsage: npm run torture/);
+    assert.match(stderr, /^[^\n].*\n\nUsage: npm run torture/s);
   }
 });

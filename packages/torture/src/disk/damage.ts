@@ -122,7 +122,7 @@ function scribble(path: string, what: Scribble, dice: Dice): void {
         }
         return;
       case 'garbage behind the end':
-        writeSync(descriptor, Buffer.alloc(dice.between(1, 9000), 'garbage'), null, null, size);
+        writeSync(descriptor, Buffer.alloc(9000, 'garbage'), 0, dice.between(1, 9000), size);
         return;
       case 'pages at another place':
         for (let times = dice.between(1, 8); times > 0; times--) moveExtent(descriptor, size, dice);

@@ -86,7 +86,7 @@ function undo(
   for (let at = start; at < end;) {
     const next = Math.min(end, at - (at % shieldBytes) + shieldBytes);
     if (!shield.covers(at)) {
-      writeSync(descriptor, former.subarray(at - position, next - position), null, null, at);
+      writeSync(descriptor, former, at - position, next - at, at);
     }
     at = next;
   }
