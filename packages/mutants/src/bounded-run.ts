@@ -1,0 +1,87 @@
+/**
+ * Runs one command until it fails, ends or runs out of time, with everything that it started.
+ *
+ * The command leads a process group of its own, and the whole group is killed at the end: a test that hangs may have left
+ * servers behind. The first failure is enough, so the rest isn't waited for.
+ */
+import { spawn } from 'node:child_process';
+
+export interface Command {
+  readonly args: readonly string[];
+  readonly cwd: string;
+  /** Finds the first failure in a line of output: its first group says what failed. */
+  readonly failure: RegExp;
+}
+
+export interface Verdict {
+  readonly kind: 'passed' | 'failed' | 'hung';
+  /** failed: what failed first, '' when the output doesn't say. */
+  readonly what: string;
+  readonly seconds: number;
+  /** The end of what it printed. */
+  readonly tail: string;
+}
+
+const tailBytes = 4000;
+/** One line of output that is kept to be looked at, at most. */
+const lineBytes = 64 * 1024;
+
+/** Runs Node with the command's arguments for `limitSeconds` at most. */
+export function boundedRun(command: Command, limitSeconds: number): Promise<Verdict> {
+  const started = performance.now();
+  const child = spawn(process.execPath, command.args, {
+    cwd: command.cwd,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+    // A test runner that finds itself inside another one reports to that one.
+    env: { ...process.env, NODE_TEST_CONTEXT: undefined, NODE_ENV: 'test' },
+  });
+  let tail = '';
+  let line = '';
+  let failure: string | null = null;
+  let ranOut = false;
+  const kill = (): void => {
+    if (child.pid === undefined) return;
+    try {
+      process.kill(-child.pid, 'SIGKILL');
+    } catch {
+      // The group is gone already.
+    }
+  };
+  const timer = setTimeout(() => {
+    ranOut = true;
+    kill();
+  }, limitSeconds * 1000);
+  const onOutput = (bytes: Buffer): void => {
+    const text = bytes.toString('utf8');
+    tail = (tail + text).slice(-tailBytes);
+    const lines = (line + text).split('\n');
+    line = (lines.pop() ?? '').slice(-lineBytes);
+    if (failure !== null) return;
+    for (const each of lines) {
+      const match = command.failure.exec(each);
+      if (match === null) continue;
+      failure = match[1] ?? '';
+      kill();
+      return;
+    }
+  };
+  child.stdout.on('data', onOutput);
+  child.stderr.on('data', onOutput);
+  return new Promise((resolve) => {
+    const end = (code: number | null, problem: string): void => {
+      clearTimeout(timer);
+      kill();
+      const seconds = (performance.now() - started) / 1000;
+      const failed = failure !== null || (code !== 0 && !ranOut);
+      const kind = failed ? 'failed' : ranOut ? 'hung' : 'passed';
+      resolve({ kind, what: failure ?? problem, seconds, tail });
+    };
+    child.on('error', (error) => {
+      end(1, error.message);
+    });
+    child.on('close', (code) => {
+      end(code, '');
+    });
+  });
+}

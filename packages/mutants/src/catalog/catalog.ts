@@ -1,0 +1,21 @@
+/** All planted bugs, area by area. */
+import type { PlantedBug } from '../planted-bug.ts';
+import { admissionBugs } from './admission.ts';
+import { authorisationBugs } from './authorisation.ts';
+import { fillBugs } from './fills.ts';
+import { freshnessBugs } from './freshness.ts';
+import { livenessBugs } from './liveness.ts';
+import { rangeBugs } from './ranges.ts';
+import { storageBugs } from './storage.ts';
+import { writeBugs } from './writes.ts';
+
+export const catalog: readonly PlantedBug[] = [
+  ...admissionBugs,
+  ...fillBugs,
+  ...freshnessBugs,
+  ...rangeBugs,
+  ...storageBugs,
+  ...writeBugs,
+  ...authorisationBugs,
+  ...livenessBugs,
+];

@@ -1,0 +1,138 @@
+/** Writes on their way through the program: who is told of them, when, and what became of them. */
+import type { PlantedBug } from '../planted-bug.ts';
+
+const passage = 'packages/server/src/passthrough/passage.ts';
+const outcome = 'packages/server/src/passthrough/write-outcome.ts';
+const notice = 'packages/server/src/node/write-notice.ts';
+const driver = 'packages/server/src/gateway/gateway-driver.ts';
+const server = ['own-writes'] as const;
+
+export const writeBugs: readonly PlantedBug[] = [
+  {
+    name: 'write-forwarded-before-it-is-marked',
+    breaks: [4],
+    file: passage,
+    find: '    for (const key of keys) hooks.onWriteStarted(request.bucket, key);\n    this.#forwarding = port.forward(request, this);',
+    replace:
+      "    this.#forwarding = port.forward(request, this);\n    for (const key of keys) hooks.onWriteFinished(request.bucket, key, 'failed');",
+    why: 'A read during a write finds no mark of it.',
+    server,
+  },
+  {
+    name: 'client-hears-before-the-cache',
+    breaks: [4],
+    file: passage,
+    find: '    else this.#finishWrites(outcomeOfStatus(status));\n',
+    replace: '    else setTimeout(() => this.#finishWrites(outcomeOfStatus(status)), 50);\n',
+    why: 'A client that reads at once after its write was answered reads the old object.',
+    server,
+  },
+  {
+    name: 'server-error-means-not-written',
+    breaks: [4],
+    file: outcome,
+    find: "return status >= 500 ? 'unknown' : 'failed';",
+    replace: "return status >= 600 ? 'unknown' : 'failed';",
+    why: 'A write that S3 made before it stumbled isn’t looked for.',
+    server,
+  },
+  {
+    name: 'late-error-is-success',
+    breaks: [4],
+    file: outcome,
+    find: "return root?.endsWith('Result') === true ? 'done' : 'unknown';",
+    replace: "return root === undefined ? 'unknown' : 'done';",
+    why: 'An error behind a 200 counts as a write that went well.',
+    server,
+  },
+  {
+    name: 'copy-told-by-its-status',
+    breaks: [4],
+    file: outcome,
+    find: "    operation === 'CopyObject' ||\n",
+    replace: '',
+    why: 'A copy counts as made when S3 has only begun with it.',
+    server,
+  },
+  {
+    name: 'completed-upload-writes-nothing',
+    breaks: [4],
+    file: outcome,
+    find: "  'CompleteMultipartUpload',\n",
+    replace: '',
+    why: 'A multipart upload over a cached key leaves the old object in use.',
+    server,
+  },
+  {
+    name: 'delete-writes-nothing',
+    breaks: [4],
+    file: outcome,
+    find: "  'DeleteObject',\n",
+    replace: '',
+    why: 'A deleted object is served until its lifetime ends.',
+    server,
+  },
+  {
+    name: 'multi-delete-marks-its-first-key',
+    breaks: [4],
+    file: passage,
+    find: 'this.#forward(deletes.request, deletes.keys);',
+    replace: 'this.#forward(deletes.request, deletes.keys.slice(0, 1));',
+    why: 'All deleted objects but one are served until their lifetimes end.',
+    server,
+  },
+  {
+    name: 'upload-that-was-left-counts-as-failed',
+    breaks: [4],
+    file: passage,
+    find: "return this.#bodyIsWhole ? 'unknown' : 'failed';",
+    replace: "return this.#bodyIsWhole && this.#isOver ? 'unknown' : 'failed';",
+    why: 'A client that leaves right after its upload leaves a write that nobody looks for.',
+    server,
+  },
+  {
+    name: 'home-not-told-of-a-write',
+    breaks: [4],
+    file: notice,
+    find: "    this.#driver.onWrite(hash, 'started');\n",
+    replace: '',
+    why: 'A first fetch that is out when a write passes its home is kept.',
+    server,
+  },
+  {
+    name: 'home-not-told-of-a-writes-end',
+    breaks: [4],
+    file: notice,
+    find: "    this.#driver.onWrite(this.#hash, 'finished');\n",
+    replace: '',
+    why: 'A first fetch sent while a write was under way is kept after it.',
+    server,
+  },
+  {
+    name: 'gateway-driver-keeps-writes-to-itself',
+    breaks: [4],
+    file: driver,
+    find: '    this.gateway.onWriteFinished(this.#options.now(), hash, outcome);\n',
+    replace: '',
+    why: 'A gateway goes on from memory after a write that it forwarded itself.',
+    server,
+  },
+  {
+    name: 'multi-delete-of-two-unchecked',
+    breaks: [7],
+    file: 'packages/server/src/passthrough/delete-body.ts',
+    find: '    if (denied !== null) return denied;\n',
+    replace: '    if (denied !== null && list.keys.length === 1) return denied;\n',
+    why: 'A list of two keys is deleted without a right to either.',
+    server: ['authorisation'],
+  },
+  {
+    name: 'body-of-a-delete-passed-as-it-came',
+    breaks: [7],
+    file: 'packages/server/src/passthrough/delete-body.ts',
+    find: '    const { body, keys } = list;\n',
+    replace: '    const { keys } = list;\n    const body = bytes;\n',
+    why: 'The origin may read other keys out of the client’s spelling than we checked.',
+    server: ['authorisation'],
+  },
+];

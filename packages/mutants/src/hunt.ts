@@ -1,0 +1,66 @@
+/** One planted bug on its way through the layers, until one of them notices it. */
+import { boundedRun, type Verdict } from './bounded-run.ts';
+import { commandOf, layersOf, type Layer, type LayerName } from './layers.ts';
+import type { PlantedBug } from './planted-bug.ts';
+import { plant } from './planting.ts';
+import type { ScratchTree } from './scratch-tree.ts';
+
+export type Fate =
+  /** A test failed. */
+  | { readonly kind: 'caught'; readonly layer: LayerName; readonly by: string }
+  /** A layer ran out of time. That counts for a bug that makes something wait for ever, and for no other. */
+  | { readonly kind: 'hung'; readonly layer: LayerName }
+  | { readonly kind: 'missed' }
+  | { readonly kind: 'unusable'; readonly problem: string };
+
+export interface Outcome {
+  readonly bug: PlantedBug;
+  readonly fate: Fate;
+  readonly seconds: number;
+}
+
+/** How long each layer took without a bug, by its key. */
+export type Baseline = ReadonlyMap<string, number>;
+
+export function isCaught({ bug, fate }: Outcome): boolean {
+  return fate.kind === 'caught' || (fate.kind === 'hung' && bug.hangs === true);
+}
+
+/** Plants the bug into the tree, runs its layers, and takes it out again. */
+export async function hunt(
+  bug: PlantedBug,
+  tree: ScratchTree,
+  baseline: Baseline,
+  concurrency: number,
+): Promise<Outcome> {
+  const started = performance.now();
+  const sound = tree.read(bug.file);
+  const planting = plant(bug, sound);
+  let fate: Fate = { kind: 'missed' };
+  if (!planting.ok) {
+    fate = { kind: 'unusable', problem: planting.problem };
+  } else {
+    tree.write(bug.file, planting.text);
+    for (const layer of layersOf(bug, tree.root)) {
+      const verdict = await run(layer, tree, baseline, concurrency);
+      if (verdict.kind === 'passed') continue;
+      fate =
+        verdict.kind === 'hung'
+          ? { kind: 'hung', layer: layer.name }
+          : { kind: 'caught', layer: layer.name, by: verdict.what };
+      break;
+    }
+    tree.write(bug.file, sound);
+  }
+  return { bug, fate, seconds: (performance.now() - started) / 1000 };
+}
+
+function run(
+  layer: Layer,
+  tree: ScratchTree,
+  baseline: Baseline,
+  concurrency: number,
+): Promise<Verdict> {
+  const usual = baseline.get(layer.key) ?? 0;
+  return boundedRun(commandOf(layer, tree, concurrency), 30 + 3 * usual);
+}
