@@ -122,6 +122,26 @@ export class Lru<V> {
     return true;
   }
 
+  /**
+   * Shows up to `limit` places of the table from `from` on (0 to begin), those that have an entry, and returns where to go on, 0
+   * when that was all. An entry that stays is shown once, whatever else comes or goes between calls; its key is reused.
+   */
+  visit(from: number, limit: number, each: (key: Hash128, value: V) => void): number {
+    const end = Math.min(Math.max(1, from) + limit, this.#values.length);
+    const key: Hash128 = { h0: 0, h1: 0, h2: 0, h3: 0 };
+    for (let entry = Math.max(1, from); entry < end; entry++) {
+      const value = this.#values[entry];
+      if (value == null) continue;
+      const at = 4 * entry;
+      key.h0 = this.#keys[at]! >>> 0;
+      key.h1 = this.#keys[at + 1]! >>> 0;
+      key.h2 = this.#keys[at + 2]! >>> 0;
+      key.h3 = this.#keys[at + 3]! >>> 0;
+      each(key, value);
+    }
+    return end === this.#values.length ? 0 : end;
+  }
+
   #find(key: Readonly<Hash128>): number {
     const { h0, h1, h2, h3 } = key;
     const keys = this.#keys;

@@ -10,6 +10,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { mix32 } from '../base/hash.ts';
 import { Prng } from '../base/prng.ts';
+import { firstHeader } from '../journal/table-header.ts';
 import { Layout } from '../layout.ts';
 import type { NodeEffects } from '../node/effects.ts';
 import { defaultNodeLimits } from '../node/limits.ts';
@@ -117,6 +118,27 @@ class Wire implements GatewayEffects, NodeEffects {
   writeSlot(): void {
     unexpected();
   }
+  syncSlab(): void {
+    unexpected();
+  }
+  writeRecord(): void {
+    unexpected();
+  }
+  syncTable(): void {
+    unexpected();
+  }
+  verifySlot(): void {
+    unexpected();
+  }
+  logMetadata(): void {
+    unexpected();
+  }
+  logForgotten(): void {
+    unexpected();
+  }
+  compactMetadataLog(): void {
+    unexpected();
+  }
 }
 
 function unexpected(): never {
@@ -159,6 +181,7 @@ class HitPath {
       effects: this.#wire,
       digest: new TestIdentity(),
       store: this.#store,
+      table: firstHeader({ h0: 1, h1: 2, h2: 3, h3: 4 }, this.#store),
       layout,
       ring,
       nodeId: 0,

@@ -1,8 +1,19 @@
-/** How a reader that is in no list leaves: answered without bytes, or sent back to start over. */
+/** How a read becomes a reader, and how one that is in no list leaves: answered without bytes, or sent back to start over. */
 import { assert } from '../base/assert.ts';
-import type { OriginError, ReadFailure } from '../read.ts';
+import type { OriginError, ReadFailure, ReadRequest } from '../read.ts';
+import type { Asker } from './effects.ts';
 import type { NodeParts } from './parts.ts';
 import type { Reader } from './reader.ts';
+
+/** A reader for a read that can't be answered at once; null when all are in use, and the asker has been told. */
+export function arrive(parts: NodeParts, asker: Asker, request: ReadRequest): Reader | null {
+  parts.arrivals += 1;
+  const reader = parts.readers.acquire(asker, parts.arrivals, request);
+  if (reader !== null) return reader;
+  parts.counters.readersExhausted += 1;
+  parts.effects.answerFailure(asker, 'busy', null);
+  return null;
+}
 
 /** There are no bytes, and why. */
 export function answerFailure(

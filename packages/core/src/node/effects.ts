@@ -7,6 +7,7 @@
  * effect call, so the core may reuse the memory right after. Bytes themselves never enter the core.
  */
 import type { Hash128 } from '../base/hash.ts';
+import type { JournalEffects } from '../journal/effects.ts';
 import type { ObjectMetadata, OriginError, ReadFailure } from '../read.ts';
 import type { RangeKind } from '../s3/byte-range.ts';
 import type { SlotId } from '../store/store.ts';
@@ -53,7 +54,7 @@ export interface FetchHead {
 /** How a fetch ended after its head: every promised byte came, or it broke off. */
 export type FetchEnd = 'complete' | 'broken';
 
-export interface NodeEffects {
+export interface NodeEffects extends JournalEffects {
   /** Answers a lookup, without a body. Ages in milliseconds; lifetime Infinity for immutable. */
   answerMetadata(asker: Asker, metadata: ObjectMetadata, ageMs: number, lifetimeMs: number): void;
   /** Answers a lookup with `length` bytes from position `bodyFirst`, out of a slot (pinned until `onSlotSent`). */
@@ -104,10 +105,15 @@ export interface NodeEffects {
   /** Nobody wants it any more. No event follows for it. */
   cancelFetch(fetch: FetchId): void;
 
+  /** Appends to the metadata log what the home learned of an object. No event, no promise. The record is immutable and may be kept. */
+  logMetadata(hash: Hash128, metadata: ObjectMetadata): void;
+  /** Appends that an object was forgotten. */
+  logForgotten(hash: Hash128): void;
   /**
-   * Writes memory [memory, memory + length) to a slot, length rounded up to 4096 by the core. `onSlotWritten` follows.
+   * Most of the metadata log is out of date: writes a new one beside it out of `Node.metadataFrom`, piece by piece after this
+   * event, with everything logged meanwhile behind what was written by then; renames it into place; then calls `onMetadataLogCompacted`.
    */
-  writeSlot(slot: SlotId, memory: number, length: number): void;
+  compactMetadataLog(): void;
 }
 
 /** Pure functions of the driver that need SHA-256; the simulator has its own. */

@@ -194,8 +194,8 @@ export class Fills {
     this.#fail(now, fetch, 'origin', error);
   }
 
-  onSlotWritten(now: number, slot: SlotId, errno: number): void {
-    this.#settle(now, this.#segments.written(slot, errno));
+  onSlotWritten(now: number, slot: SlotId, errno: number, checksum: number): void {
+    this.#settle(now, this.#segments.written(now, slot, errno, checksum));
   }
 
   /** A reader left; with the last one goes the fetch. */

@@ -23,7 +23,7 @@ import { MAX_OBJECT_BYTES } from '../layout.ts';
 import type { ObjectMetadata, OriginError, ReadRequest } from '../read.ts';
 import { newResolvedRange, resolveRange } from '../s3/byte-range.ts';
 import { NO_SLOT } from '../store/store.ts';
-import { answerFailure, answerMetadata } from './answers.ts';
+import { answerFailure, answerMetadata, arrive } from './answers.ts';
 import type { Asker, FetchHead } from './effects.ts';
 import { newFetchRequest, type Fetch } from './fetch.ts';
 import type { Fills } from './fill.ts';
@@ -47,16 +47,9 @@ export class Home {
 
   /** A gateway asks what an object is, and for the first bytes of a range of it. */
   read(now: number, asker: Asker, request: ReadRequest): void {
-    const { counters, effects, readers } = this.#parts;
-    counters.lookups += 1;
-    this.#parts.arrivals += 1;
-    const reader = readers.acquire(asker, this.#parts.arrivals, request);
-    if (reader === null) {
-      counters.readersExhausted += 1;
-      effects.answerFailure(asker, 'busy', null);
-      return;
-    }
-    this.begin(now, reader);
+    this.#parts.counters.lookups += 1;
+    const reader = arrive(this.#parts, asker, request);
+    if (reader !== null) this.begin(now, reader);
   }
 
   /** Answers a reader that is in no list, or lets it wait for S3. */
@@ -76,6 +69,13 @@ export class Home {
     }
     if (this.#canShare(now, lookup, reader)) lookup.sharers.append(reader);
     else lookup.later.append(reader);
+  }
+
+  /** The block that a reader's bytes are of was verified, one way or the other: answers it. */
+  goOn(now: number, reader: Reader): void {
+    const { metadata, confirmedAt } = reader;
+    assert(metadata !== null, 'a lookup waits for a verification once its metadata is known');
+    this.#deliver(now, reader, metadata, confirmedAt);
   }
 
   /** S3's answer to a lookup. */
@@ -329,7 +329,7 @@ export class Home {
   #learn(now: number, lookup: Lookup, fetch: Fetch, metadata: ObjectMetadata): void {
     const { sentAt, sentAfter, hash } = fetch;
     const { sharers, later } = lookup;
-    if (!lookup.isOvertaken) this.#parts.metadata.put(hash, metadata, sentAt);
+    if (!lookup.isOvertaken) this.#parts.metadata.keep(hash, metadata, sentAt);
     for (let reader = sharers.shift(); reader !== null; reader = sharers.shift()) {
       const isLate = reader.arrival > sentAfter;
       const lacksChecksums = reader.needsChecksums && !metadata.knowsChecksums;
@@ -370,7 +370,7 @@ export class Home {
 
   /** Answers with the metadata, and with the first bytes of the range if they are held or on their way. */
   #deliver(now: number, reader: Reader, metadata: ObjectMetadata, confirmedAt: number): void {
-    const { layout, store, effects, counters, readers } = this.#parts;
+    const { layout, store, effects, counters, readers, verification } = this.#parts;
     reader.metadata = metadata;
     reader.confirmedAt = confirmedAt;
     reader.lifetimeMs = this.#lifetimeMs(reader.bucket);
@@ -391,6 +391,10 @@ export class Home {
       const segment = this.#fills.find(reader);
       if (segment === null) answerMetadata(this.#parts, now, reader);
       else this.#fills.join(now, segment, reader);
+      return;
+    }
+    if (!store.isTrusted(slot)) {
+      if (!verification.wait(slot, reader)) answerMetadata(this.#parts, now, reader);
       return;
     }
     const { asker, length, lifetimeMs } = reader;

@@ -1,5 +1,7 @@
+import { defaultJournalLimits, type JournalLimits } from '../journal/journal.ts';
+
 /** Every bound of a node, by name. Reaching one is counted and answered, never ignored. */
-export interface NodeLimits {
+export interface NodeLimits extends JournalLimits {
   /** Reads that wait for S3 at a time; one more is answered busy. Hits don't count. */
   readonly maxReaders: number;
   /** Fetches from S3 at a time, with those whose bytes still wait for a reader or for the disk. */
@@ -17,9 +19,14 @@ export interface NodeLimits {
   /** Objects, and bytes of their headers, in the metadata table. */
   readonly metadataEntries: number;
   readonly metadataBytes: number;
+  /** Blocks of earlier runs that are being verified for readers at a time; reads past it come from S3. */
+  readonly maxVerifications: number;
+  /** How long the scrub takes to verify everything that is stored once; Infinity for no scrub. */
+  readonly scrubIntervalMs: number;
 }
 
 export const defaultNodeLimits: NodeLimits = {
+  ...defaultJournalLimits,
   maxReaders: 8192,
   maxFetches: 128,
   maxWrites: 64,
@@ -29,4 +36,6 @@ export const defaultNodeLimits: NodeLimits = {
   smallAnswerBytes: 32 * 1024,
   metadataEntries: 1_000_000,
   metadataBytes: 512 * 1024 * 1024,
+  maxVerifications: 64,
+  scrubIntervalMs: Infinity,
 };

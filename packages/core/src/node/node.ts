@@ -3,7 +3,8 @@
  *
  * A lookup goes to the home (home.ts): what an object is, confirmed recently enough. A blocks read goes to the owner
  * (owner.ts): bytes of one version. What is missing comes through a fill (fill.ts), once for all that wait, and is stored
- * if the doorkeeper lets it in (admission.ts). Here events only find their way.
+ * if the doorkeeper lets it in (admission.ts). The journal (journal/journal.ts) brings it to disk, and blocks that come back from
+ * there are verified first (verification.ts). Here events only find their way.
  *
  * Decides only; effects.ts makes it happen. Every read is answered exactly once: whole, with a failure, or cut short
  * after it had begun. Reads that must start over do so at the end of the event that told.
@@ -14,10 +15,14 @@ import { assert } from '../base/assert.ts';
 import { FillMemory } from '../base/fill-memory.ts';
 import type { U64, Hash128 } from '../base/hash.ts';
 import { LinkedList } from '../base/linked-list.ts';
+import type { Verdict } from '../journal/effects.ts';
+import { Journal, type JournalCounters, type JournalLevels } from '../journal/journal.ts';
+import type { LogReader } from '../journal/metadata-log.ts';
+import type { TableHeader } from '../journal/table-header.ts';
 import type { Layout } from '../layout.ts';
-import type { OriginError, ReadRequest } from '../read.ts';
+import type { ObjectMetadata, OriginError, ReadRequest } from '../read.ts';
 import type { Ring } from '../ring.ts';
-import type { SlotId, Store } from '../store/store.ts';
+import { NO_SLOT, type SlotId, type Store } from '../store/store.ts';
 import { Admission } from './admission.ts';
 import { newNodeCounters, type NodeCounters } from './counters.ts';
 import type {
@@ -39,11 +44,19 @@ import { Ownership } from './ownership.ts';
 import type { NodeParts } from './parts.ts';
 import type { PolicyOf } from './policy.ts';
 import { Readers, type Reader } from './reader.ts';
+import { Scrub } from './scrub.ts';
+import { Verification, type VerificationCounters } from './verification.ts';
+
+/** What a block write fails with that never began, because the slot table can't be written: EIO. */
+const inputOutputError = 5;
 
 export interface NodeOptions {
   readonly effects: NodeEffects;
   readonly digest: IdentityDigest;
+  /** Empty, or as recovery left it. */
   readonly store: Store;
+  /** The header of this run, as it stands in the files (journal/start-plan.ts). */
+  readonly table: TableHeader;
   readonly layout: Layout;
   readonly ring: Ring;
   readonly nodeId: number;
@@ -65,7 +78,11 @@ export interface NodeLevels {
 
 export class Node {
   readonly counters: NodeCounters = newNodeCounters();
+  /** What the journal counted and has under way, and what verification counted. */
+  readonly journal: { readonly counters: Readonly<JournalCounters>; levels(): JournalLevels };
+  readonly verification: { readonly counters: Readonly<VerificationCounters> };
   readonly #parts: NodeParts;
+  readonly #scrub: Scrub;
   readonly #fills: Fills;
   readonly #lookups: Lookups;
   readonly #home: Home;
@@ -73,11 +90,17 @@ export class Node {
   #isInside = false;
 
   constructor(options: NodeOptions) {
-    const { effects, digest, store, layout, ring, nodeId, policyOf, limits, seed } = options;
+    const { effects, digest, store, table, layout, ring, nodeId, policyOf, limits, seed } = options;
     const { maxFetches, metadataEntries, metadataBytes } = limits;
     // A fetch brings at most a chunk; one that is cut to the object's end may touch a block more.
     const maxSegments =
       Math.ceil(Math.max(layout.chunkBytes, layout.tailBytes) / layout.blockBytes) + 1;
+    const journal = new Journal({ store, effects, limits, header: table });
+    const again = new LinkedList<Reader>();
+    const verification = new Verification({ store, journal, effects, limits, again });
+    this.journal = journal;
+    this.verification = verification;
+    this.#scrub = new Scrub(store, verification, limits.scrubIntervalMs);
     this.#parts = {
       effects,
       digest,
@@ -87,12 +110,14 @@ export class Node {
       limits,
       counters: this.counters,
       store,
+      journal,
+      verification,
       memory: new FillMemory(limits.fillBudgetBytes),
-      metadata: new MetadataTable(metadataEntries, metadataBytes, seed.hi, digest),
+      metadata: new MetadataTable(metadataEntries, metadataBytes, seed.hi, digest, effects),
       admission: new Admission(store, policyOf),
       fetches: new Fetches(maxFetches, maxSegments),
       readers: new Readers(limits.maxReaders),
-      again: new LinkedList<Reader>(),
+      again,
       arrivals: 0,
     };
     this.#fills = new Fills(this.#parts);
@@ -113,10 +138,9 @@ export class Node {
   onReadCancelled(now: number, asker: Asker): void {
     this.#enter();
     const reader = this.#parts.readers.of(asker);
-    if (reader !== null) {
-      if (reader.waitsFor === 'lookup') this.#home.leave(now, reader);
-      else this.#fills.leave(now, reader);
-    }
+    if (reader?.waitsFor === 'lookup') this.#home.leave(now, reader);
+    else if (reader?.waitsFor === 'verification') this.#leaveVerification(reader);
+    else if (reader !== null) this.#fills.leave(now, reader);
     this.#leave(now);
   }
 
@@ -173,10 +197,78 @@ export class Node {
     this.#leave(now);
   }
 
-  /** A `writeSlot` ended; errno 0 when the bytes are in the file. */
-  onSlotWritten(now: number, slot: SlotId, errno: number): void {
+  /** A `writeSlot` ended; errno 0 when the bytes are in the file. `checksum` is the CRC32C of the block's bytes. */
+  onSlotWritten(now: number, slot: SlotId, errno: number, checksum: number): void {
     this.#enter();
-    this.#fills.onSlotWritten(now, slot, errno);
+    this.#parts.journal.ended();
+    this.#fills.onSlotWritten(now, slot, errno, checksum);
+    this.#leave(now);
+  }
+
+  /** A `syncSlab` ended; errno 0 when everything written before it is durable. */
+  onSlabSynced(now: number, errno: number): void {
+    this.#enter();
+    this.#parts.journal.slabSynced(now, errno);
+    this.#leave(now);
+  }
+
+  /** A `syncTable` ended; errno 0 when every row written before it is in the file and durable. */
+  onTableSynced(now: number, errno: number): void {
+    this.#enter();
+    const { journal } = this.#parts;
+    journal.tableSynced(now, errno);
+    for (let slot = journal.takeFailed(); slot !== NO_SLOT; slot = journal.takeFailed()) {
+      this.#fills.onSlotWritten(now, slot, inputOutputError, 0);
+    }
+    this.#leave(now);
+  }
+
+  /** A `verifySlot` ended; `checksum` is the CRC32C of the block's bytes when it is intact. */
+  onSlotVerified(now: number, slot: SlotId, verdict: Verdict, checksum: number): void {
+    this.#enter();
+    this.#parts.verification.onVerified(now, slot, verdict, checksum);
+    this.#scrub.onVerified(now, slot);
+    this.#leave(now);
+  }
+
+  /** The slab was found to end at `slabBytes`, shorter than it should: all past that is gone, at once. */
+  onSlabTruncated(now: number, slabBytes: number): void {
+    this.#enter();
+    this.#parts.verification.onTruncated(slabBytes);
+    this.#leave(now);
+  }
+
+  /**
+   * The process is about to end: nothing more is stored, and all that is stored becomes durable. Once `journal.levels().unflushed` is
+   * 0 the run may be marked as ended clean; from then on the driver writes nothing else.
+   */
+  onShutdown(now: number): void {
+    this.#enter();
+    this.#parts.journal.shutdown();
+    this.#leave(now);
+  }
+
+  /** Takes what the metadata log of earlier runs says; before the first read. */
+  get metadataLog(): LogReader {
+    return this.#parts.metadata;
+  }
+
+  /**
+   * What a new metadata log is made of: shows about `limit` entries from `from` on (0 to begin), and returns where to go on, 0 when
+   * that was all. Between events only; records are immutable, hashes reused.
+   */
+  metadataFrom(
+    from: number,
+    limit: number,
+    each: (hash: Hash128, metadata: ObjectMetadata) => void,
+  ): number {
+    return this.#parts.metadata.visit(from, limit, each);
+  }
+
+  /** A `compactMetadataLog` ended, well or not. */
+  onMetadataLogCompacted(now: number): void {
+    this.#enter();
+    this.#parts.metadata.onCompacted();
     this.#leave(now);
   }
 
@@ -199,12 +291,14 @@ export class Node {
   onTick(now: number): void {
     this.#enter();
     this.#fills.onTick(now);
+    this.#scrub.onTick(now);
     this.#leave(now);
   }
 
   /** The moment that `onTick` is due, Infinity when nothing waits. */
   nextDeadline(): number {
-    return this.#fills.deadline;
+    const { journal } = this.#parts;
+    return Math.min(this.#fills.deadline, journal.deadline, this.#scrub.deadline);
   }
 
   levels(): NodeLevels {
@@ -224,13 +318,20 @@ export class Node {
     this.#isInside = true;
   }
 
-  /** Readers that must start over do so now that the event has been dealt with. */
+  #leaveVerification(reader: Reader): void {
+    this.#parts.verification.leave(reader);
+    this.#parts.readers.release(reader);
+  }
+
+  /** Readers that must start over do so now that the event has been dealt with, and the journal goes on. */
   #leave(now: number): void {
-    const { again } = this.#parts;
+    const { again, journal } = this.#parts;
     for (let reader = again.shift(); reader !== null; reader = again.shift()) {
-      if (reader.kind === 'lookup') this.#home.begin(now, reader);
-      else this.#owner.readAgain(now, reader);
+      if (reader.kind === 'blocks') this.#owner.readAgain(now, reader);
+      else if (reader.waitsFor === 'delivery') this.#home.goOn(now, reader);
+      else this.#home.begin(now, reader);
     }
+    journal.advance(now);
     this.#isInside = false;
   }
 }

@@ -1,12 +1,13 @@
 /**
- * Bytes of a version: from the store if the block is there, else from a fill in flight, else from S3.
+ * Bytes of a version: from the store if the block is there, else from a fill in flight, else from S3. A block of an earlier run
+ * is verified before its first reader gets it.
  *
  * The way of a hit is the whole of `read` down to its first return: no record is taken, nothing is allocated.
  */
 import { equalHash128, type Hash128 } from '../base/hash.ts';
 import type { ReadRequest } from '../read.ts';
 import { NO_SLOT, type SlotId } from '../store/store.ts';
-import { answerFailure } from './answers.ts';
+import { answerFailure, arrive } from './answers.ts';
 import type { Asker } from './effects.ts';
 import type { Fills } from './fill.ts';
 import type { NodeParts } from './parts.ts';
@@ -24,13 +25,14 @@ export class Owner {
 
   /** A gateway asks for bytes [first, last] of one block. */
   read(now: number, asker: Asker, request: ReadRequest): void {
-    const { layout, store, effects, counters, readers } = this.#parts;
+    const { layout, store, effects, counters } = this.#parts;
     const { first, last } = request;
     const block = layout.blockOf(first);
     const slot = store.find(request.version, block);
     const offset = first - layout.blockStart(block);
     const length = last - first + 1;
-    if (slot !== NO_SLOT && length > 0 && offset + length <= store.length(slot)) {
+    const isHeld = slot !== NO_SLOT && length > 0 && offset + length <= store.length(slot);
+    if (isHeld && store.isTrusted(slot)) {
       this.#answerFromSlot(asker, slot, offset, length);
       return;
     }
@@ -39,23 +41,23 @@ export class Owner {
       effects.answerFailure(asker, 'peer', null);
       return;
     }
-    this.#parts.arrivals += 1;
-    const reader = readers.acquire(asker, this.#parts.arrivals, request);
-    if (reader === null) {
-      counters.readersExhausted += 1;
-      effects.answerFailure(asker, 'busy', null);
-      return;
-    }
-    this.#miss(now, reader);
+    const reader = arrive(this.#parts, asker, request);
+    if (reader === null) return;
+    if (isHeld) this.#verify(now, reader, slot);
+    else this.#miss(now, reader);
   }
 
-  /** Reads anew for a reader whose fetch ended without it. */
+  /** Reads anew for a reader whose fetch ended without it, or whose block was verified. */
   readAgain(now: number, reader: Reader): void {
     const { layout, store, readers } = this.#parts;
     const block = layout.blockOf(reader.first);
     const slot = store.find(reader.version, block);
     if (slot === NO_SLOT) {
       this.#miss(now, reader);
+      return;
+    }
+    if (!store.isTrusted(slot)) {
+      this.#verify(now, reader, slot);
       return;
     }
     const { asker, first, length } = reader;
@@ -70,6 +72,13 @@ export class Owner {
     store.touch(slot);
     store.pin(slot);
     effects.answerFromSlot(asker, slot, offset, length);
+  }
+
+  /** Past the bound of verifications the block counts as missing, and isn't stored a second time. */
+  #verify(now: number, reader: Reader, slot: SlotId): void {
+    if (this.#parts.verification.wait(slot, reader)) return;
+    reader.mustStream = true;
+    this.#miss(now, reader);
   }
 
   #miss(now: number, reader: Reader): void {

@@ -1,6 +1,7 @@
 /** What the parts of one node share: its state, its limits, and the way out. */
 import type { FillMemory } from '../base/fill-memory.ts';
 import type { LinkedList } from '../base/linked-list.ts';
+import type { Journal } from '../journal/journal.ts';
 import type { Layout } from '../layout.ts';
 import type { Store } from '../store/store.ts';
 import type { Admission } from './admission.ts';
@@ -12,6 +13,7 @@ import type { MetadataTable } from './metadata-table.ts';
 import type { Ownership } from './ownership.ts';
 import type { PolicyOf } from './policy.ts';
 import type { Reader, Readers } from './reader.ts';
+import type { Verification } from './verification.ts';
 
 export interface NodeParts {
   readonly effects: NodeEffects;
@@ -22,11 +24,13 @@ export interface NodeParts {
   readonly limits: NodeLimits;
   readonly counters: NodeCounters;
   readonly store: Store;
+  readonly journal: Journal;
   readonly memory: FillMemory;
   readonly metadata: MetadataTable;
   readonly admission: Admission;
   readonly fetches: Fetches;
   readonly readers: Readers;
+  readonly verification: Verification;
   /** Readers that start over at the end of the event. */
   readonly again: LinkedList<Reader>;
   /** The last arrival given to a reader; fetches remember it when they are sent. */

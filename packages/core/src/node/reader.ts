@@ -1,7 +1,7 @@
 /**
  * A read that couldn't be answered at once: a copy of the request, and how far its answer has come.
  *
- * Invariants: a reader is in exactly one list (a lookup's, a segment's, or that of readers that start over) or is the
+ * Invariants: a reader is in exactly one list (a lookup's, a segment's, a verification's, or that of readers that go on) or is the
  * one reader of a direct stream; it is answered exactly once and released with its answer.
  */
 import { copyHash128, type Hash128 } from '../base/hash.ts';
@@ -10,6 +10,7 @@ import type { Linked, LinkedList } from '../base/linked-list.ts';
 import { NO_ID, SlotPool, type PoolId } from '../base/slot-pool.ts';
 import type { ObjectMetadata, ReadRequest } from '../read.ts';
 import { newRangeRequest, type RangeRequest } from '../s3/byte-range.ts';
+import { NO_SLOT, type SlotId } from '../store/store.ts';
 import type { Asker, FetchId } from './effects.ts';
 
 export class Reader implements Linked<Reader> {
@@ -49,10 +50,15 @@ export class Reader implements Linked<Reader> {
   /** The fill memory is exhausted: it gets a stream of its own. */
   mustStream = false;
 
-  /** lookup: for metadata. segment: for bytes of a fetch. stream: it gets a fetch's bytes directly. again: to start over. */
-  waitsFor: 'lookup' | 'segment' | 'stream' | 'again' = 'again';
+  /**
+   * lookup: for metadata. segment: for bytes of a fetch. stream: it gets a fetch's bytes directly. verification: for a stored
+   * block to be verified. again: to start over. delivery: to go on where it waited for a verification.
+   */
+  waitsFor: 'lookup' | 'segment' | 'stream' | 'verification' | 'again' | 'delivery' = 'again';
   /** segment, stream: the fetch. */
   fetchId: FetchId = NO_ID;
+  /** verification: the block's slot. */
+  slot: SlotId = NO_SLOT;
 
   list: LinkedList<Reader> | null = null;
   before: Reader | null = null;
@@ -91,6 +97,7 @@ export class Reader implements Linked<Reader> {
     this.mustStream = false;
     this.waitsFor = 'again';
     this.fetchId = NO_ID;
+    this.slot = NO_SLOT;
   }
 }
 

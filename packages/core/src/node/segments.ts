@@ -77,14 +77,17 @@ export class Segments {
   }
 
   /** The write ended: the block is found from now on, or it is only for those that read it now. Returns its fetch. */
-  written(slot: SlotId, errno: number): Fetch {
-    const { store, counters } = this.#parts;
+  written(now: number, slot: SlotId, errno: number, checksum: number): Fetch {
+    const { store, counters, journal } = this.#parts;
     const segment = this.#writing.get(slot);
     assert(segment !== undefined, 'every write ends once');
     this.#writing.delete(slot);
     segment.fetch.writing -= 1;
     if (errno === 0) {
-      if (store.publish(slot)) counters.blocksStored += 1;
+      if (store.publish(slot)) {
+        counters.blocksStored += 1;
+        journal.published(now, slot, checksum);
+      }
       this.drop(segment);
     } else {
       counters.writesFailed += 1;
@@ -146,11 +149,15 @@ export class Segments {
   }
 
   #store(segment: Segment): boolean {
-    const { store, ownership, effects, counters, limits } = this.#parts;
+    const { store, ownership, journal, counters, limits } = this.#parts;
     const { fetch, block, length } = segment;
     // A disk that can't keep up costs blocks that aren't stored, never a read: each write holds its fetch's record.
     if (this.#writing.size >= limits.maxWrites) {
       counters.writesExhausted += 1;
+      segment.isAdmitted = false;
+      return false;
+    }
+    if (!journal.accepts()) {
       segment.isAdmitted = false;
       return false;
     }
@@ -165,7 +172,7 @@ export class Segments {
     segment.state = 'writing';
     fetch.writing += 1;
     this.#writing.set(slot, segment);
-    effects.writeSlot(slot, segment.memory, Math.ceil(length / PAGE_BYTES) * PAGE_BYTES);
+    journal.write(slot, segment.memory, Math.ceil(length / PAGE_BYTES) * PAGE_BYTES);
     return true;
   }
 }

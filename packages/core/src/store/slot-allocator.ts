@@ -6,13 +6,23 @@
  * for any class. The records of an extent form a circle; a free extent that was cut before keeps
  * one of them, to be found by.
  *
+ * After a restart slots are claimed one by one at the places where their blocks lie, and the rest is made up around them.
+ *
  * Invariants: slots don't overlap and lie in the slab; an extent that is cut has at least one slot
  * in use; each free slot is in its class's list. Memory: 2 bytes an extent.
  */
 import { assert } from '../base/assert.ts';
 import type { SizeClasses } from './size-classes.ts';
 import { SlotLists } from './slot-lists.ts';
-import { FREE, MAX_EXTENTS, NIL, RESERVED, type SlotId, type SlotRecords } from './slot-records.ts';
+import {
+  FREE,
+  MAX_EXTENTS,
+  MAX_SLOTS_PER_EXTENT,
+  NIL,
+  RESERVED,
+  type SlotId,
+  type SlotRecords,
+} from './slot-records.ts';
 
 /** How much larger than its own class's a slot may be that a block makes do with. */
 const LARGER_SHARE = 1.5;
@@ -31,6 +41,8 @@ export class SlotAllocator {
   /** Extents from here on were never cut. */
   #untouched = 0;
   #freeSlotBytes = 0;
+  /** While slots are claimed: the last one claimed in each extent; the others are chained behind it. */
+  #claimed: Int32Array | null = null;
 
   /** Uses as many whole extents as fit `capacityBytes`; at least one must. */
   constructor(records: SlotRecords, classes: SizeClasses, capacityBytes: number) {
@@ -105,6 +117,46 @@ export class SlotAllocator {
     if (left === 0) this.#dissolve(slot, sizeClass);
   }
 
+  /**
+   * Gives a record of no extent yet the place where its block lies: state RESERVED. False when the extent has another class, or
+   * its only place is taken. Only before any slot was taken; `finishClaims` ends it.
+   */
+  claim(slot: SlotId, extent: number, place: number, sizeClass: number): boolean {
+    assert(this.#untouched === 0, 'slot allocator: claims come first');
+    this.#claimed ??= new Int32Array(this.extentCount);
+    const before = this.#claimed[extent]!;
+    const isAlone = this.classes.slotsPerExtent[sizeClass] === 1;
+    if (before !== NIL && (isAlone || this.#classOf[extent] !== sizeClass)) return false;
+    this.#claimed[extent] = slot;
+    this.#classOf[extent] = sizeClass;
+    this.#records.locate(slot, extent, place, isAlone ? slot : before);
+    this.#records.setState(slot, RESERVED);
+    return true;
+  }
+
+  /**
+   * After the last claim: cuts the extents that have claimed slots, each around them. Slots that claim one place are all given up:
+   * `refused` is told, before they are free.
+   */
+  finishClaims(refused: (slot: SlotId) => void): void {
+    const records = this.#records;
+    const claimed = this.#claimed;
+    this.#claimed = null;
+    records.discardFree();
+    if (claimed === null) return;
+    let end = this.extentCount;
+    while (end > 0 && claimed[end - 1] === NIL) end--;
+    this.#untouched = end;
+    const places = new Int32Array(MAX_SLOTS_PER_EXTENT);
+    for (let extent = 0; extent < end; extent++) {
+      const last = claimed[extent]!;
+      const sizeClass = this.#classOf[extent]!;
+      if (last === NIL) this.#leaveFree(extent);
+      else if (this.classes.slotsPerExtent[sizeClass] === 1) this.#inUse[extent] = 1;
+      else this.#cutAround(last, extent, sizeClass, places, refused);
+    }
+  }
+
   /** The class of a slot. */
   classOf(slot: SlotId): number {
     return this.#classOf[this.#records.extent(slot)]!;
@@ -148,6 +200,71 @@ export class SlotAllocator {
     this.#classOf[extent] = sizeClass;
     this.#freeSlotBytes += slots * this.classes.slotBytes[sizeClass]!;
     return true;
+  }
+
+  /** An extent between others that nothing was claimed in. */
+  #leaveFree(extent: number): void {
+    const kept = this.#records.make();
+    assert(kept !== NIL, 'slot allocator: fewer records than extents');
+    this.#records.locate(kept, extent, 0, kept);
+    this.#free.push(this.#freeExtentList, kept);
+  }
+
+  /** Cuts an extent in which the slots chained from `last` on are in use. `places` is room to work in. */
+  #cutAround(
+    last: SlotId,
+    extent: number,
+    sizeClass: number,
+    places: Int32Array,
+    refused: (slot: SlotId) => void,
+  ): void {
+    const records = this.#records;
+    const slots = this.classes.slotsPerExtent[sizeClass]!;
+    places.fill(NIL);
+    let inUse = 0;
+    let next: SlotId;
+    for (let slot = last; slot !== NIL; slot = next) {
+      next = records.nextInExtent(slot);
+      const place = records.place(slot);
+      if (places[place] === NIL) {
+        places[place] = slot;
+        inUse++;
+        continue;
+      }
+      // Neither is believed: the second is given up here, the first once it is known who else claims its place.
+      const first = places[place]!;
+      if (records.state(first) === RESERVED) {
+        this.#refuse(first, refused);
+        inUse--;
+      }
+      this.#refuse(slot, refused);
+      records.discard(slot);
+    }
+    let following = NIL;
+    let end = NIL;
+    for (let place = slots - 1; place >= 0; place--) {
+      let slot = places[place]!;
+      const isFree = slot === NIL || records.state(slot) === FREE;
+      if (slot === NIL) slot = records.make();
+      assert(slot !== NIL, 'slot allocator: fewer records than slots');
+      if (isFree) {
+        records.locate(slot, extent, place, following);
+        this.#free.push(sizeClass, slot);
+        this.#freeSlotBytes += this.classes.slotBytes[sizeClass]!;
+      } else {
+        records.setNextInExtent(slot, following);
+      }
+      if (end === NIL) end = slot;
+      following = slot;
+    }
+    records.setNextInExtent(end, following);
+    this.#inUse[extent] = inUse;
+    if (inUse === 0) this.#dissolve(end, sizeClass);
+  }
+
+  #refuse(slot: SlotId, refused: (slot: SlotId) => void): void {
+    refused(slot);
+    this.#records.setState(slot, FREE);
   }
 
   /** Makes an extent free. `kept` is the record of its last slot in use. */

@@ -7,7 +7,7 @@
  * growing never copies.
  *
  *   0–3  version, all 128 bits          6–7  placement, high and low half
- *   4    block index (24 bits), reads counted (2), state (2), queue (2)
+ *   4    block index (24 bits), reads counted (2), state (2), queue (2), recorded (1), trusted (1)
  *   5    bytes − 1 (20 bits), pins (12)
  *   8    extent (24 bits), place in the extent (8)
  *   9, 10  neighbours in the one list that the slot is in: a free list or an eviction queue
@@ -58,6 +58,10 @@ const BLOCK_MASK = 0xff_ffff;
 const READS_SHIFT = 24;
 const STATE_SHIFT = 26;
 const QUEUE_SHIFT = 28;
+/** Its row in the slot table isn't empty, or soon won't be. The bit outlives the block and even the slot's place. */
+const RECORDED = 1 << 30;
+/** The block's bytes are known to be what they were when they were stored. */
+const TRUSTED = 1 << 31;
 const LENGTH_MASK = 0xf_ffff;
 const PINS_SHIFT = 20;
 /** Pins beyond this stand in a map: hardly ever does one block have more readers at once. */
@@ -103,6 +107,15 @@ export class SlotRecords {
     return slot;
   }
 
+  /** Makes sure that there is a record of this number, and of all below it; their slots are free and belong to no extent. */
+  makeUpTo(slot: SlotId): void {
+    assert(slot > NIL && slot < MAX_SLOTS, 'slot records: no such slot');
+    while (this.#segments.length <= slot >>> SEGMENT_BITS) {
+      this.#segments.push(new Int32Array(SEGMENT_SLOTS * WORDS));
+    }
+    this.#made = Math.max(this.#made, slot + 1);
+  }
+
   /** How many more records `make` can give. */
   get available(): number {
     return MAX_SLOTS - this.#made + this.#spareCount;
@@ -114,6 +127,13 @@ export class SlotRecords {
     this.setNext(slot, this.#spare);
     this.#spare = slot;
     this.#spareCount++;
+  }
+
+  /** Gives back every free record, none of which belongs to an extent: after claims. Low numbers are handed out first. */
+  discardFree(): void {
+    for (let slot = this.#made - 1; slot > NIL; slot--) {
+      if (this.state(slot) === FREE) this.discard(slot);
+    }
   }
 
   /** Whether the slot's record is of exactly this block: all 128 bits and the index. */
@@ -144,7 +164,7 @@ export class SlotRecords {
     words[at + 1] = version.h1;
     words[at + 2] = version.h2;
     words[at + 3] = version.h3;
-    words[at + 4] = block | (RESERVED << STATE_SHIFT);
+    words[at + 4] = block | (RESERVED << STATE_SHIFT) | (words[at + 4]! & RECORDED);
     words[at + 5] = length - 1;
     words[at + 6] = placementHi;
     words[at + 7] = placementLo;
@@ -191,6 +211,23 @@ export class SlotRecords {
 
   setQueue(slot: SlotId, queue: number): void {
     this.#setBits(slot, QUEUE_SHIFT, queue);
+  }
+
+  isRecorded(slot: SlotId): boolean {
+    return (this.#word(slot, 4) & RECORDED) !== 0;
+  }
+
+  setRecorded(slot: SlotId, isRecorded: boolean): void {
+    const word = this.#word(slot, 4);
+    this.#setWord(slot, 4, isRecorded ? word | RECORDED : word & ~RECORDED);
+  }
+
+  isTrusted(slot: SlotId): boolean {
+    return (this.#word(slot, 4) & TRUSTED) !== 0;
+  }
+
+  setTrusted(slot: SlotId): void {
+    this.#setWord(slot, 4, this.#word(slot, 4) | TRUSTED);
   }
 
   /** Bytes of the block in the slot. */
@@ -246,7 +283,7 @@ export class SlotRecords {
   locate(slot: SlotId, extent: number, place: number, nextInExtent: SlotId): void {
     const words = this.#segments[slot >>> SEGMENT_BITS]!;
     const at = (slot & SEGMENT_MASK) * WORDS;
-    words[at + 4] = 0;
+    words[at + 4]! &= RECORDED;
     words[at + 5] = 0;
     words[at + 8] = (extent << 8) | place;
     words[at + 11] = nextInExtent;
@@ -254,6 +291,10 @@ export class SlotRecords {
 
   nextInExtent(slot: SlotId): SlotId {
     return this.#word(slot, 11);
+  }
+
+  setNextInExtent(slot: SlotId, next: SlotId): void {
+    this.#setWord(slot, 11, next);
   }
 
   previous(slot: SlotId): SlotId {

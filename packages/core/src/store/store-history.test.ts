@@ -40,7 +40,7 @@ class History {
     this.#keys = extents * 3;
     const capacityBytes = extents * blockBytes;
     this.store = new Store({ capacityBytes, blockBytes, seed: { hi: seed, lo: 99 } });
-    this.#file = new Int32Array(this.store.capacityBytes / PAGE);
+    this.#file = new Int32Array(this.store.slabBytes / PAGE);
   }
 
   step(): void {
@@ -81,7 +81,7 @@ class History {
   #write(held: Held): void {
     const first = this.store.fileOffset(held.slot) / PAGE;
     const end = first + Math.ceil(held.bytes / PAGE);
-    ok(first >= 0 && end <= this.#file.length, 'a slot beyond the capacity');
+    ok(first >= 1 && end <= this.#file.length, 'a slot beyond the capacity');
     this.#file.fill(held.stamp, first, end);
   }
 

@@ -1,7 +1,7 @@
 import { deepEqual, equal, notEqual, ok, throws } from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Hash128 } from '../base/hash.ts';
-import { NO_SLOT, Store, type SlotId } from './store.ts';
+import { NO_SLOT, SLAB_HEADER_BYTES, Store, type SlotId } from './store.ts';
 
 const KIB = 1024;
 const BLOCK = 64 * KIB;
@@ -245,6 +245,7 @@ test('offsets beyond 4 GiB are exact', () => {
     offsets.add(store.fileOffset(slot));
   }
   equal(offsets.size, 6000);
-  equal(Math.max(...offsets), 5999 * mib);
+  equal(Math.min(...offsets), SLAB_HEADER_BYTES);
+  equal(Math.max(...offsets), SLAB_HEADER_BYTES + 5999 * mib);
   equal(store.reserve(versionOf(9999), 0, 0, 0, 1), NO_SLOT);
 });

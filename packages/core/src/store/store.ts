@@ -23,9 +23,10 @@ import { assert } from '../base/assert.ts';
 import type { Hash128, U64 } from '../base/hash.ts';
 import { BlockIndex } from './block-index.ts';
 import { BlockKey } from './block-key.ts';
+import type { BlockPlace } from './block-place.ts';
 import { Doorkeeper } from './doorkeeper.ts';
 import { GhostQueue, MAX_GHOSTS } from './ghost-queue.ts';
-import { DISOWNED, MAIN, S3Fifo, SMALL } from './s3-fifo.ts';
+import { DISOWNED, MAIN, S3Fifo, SMALL, type Queue } from './s3-fifo.ts';
 import { SizeClasses } from './size-classes.ts';
 import { SlotAllocator } from './slot-allocator.ts';
 import {
@@ -41,8 +42,11 @@ import {
 
 export type { SlotId } from './slot-records.ts';
 
-/** What `find` and `reserve` say when there is no slot. */
+/** What `find`, `reserve` and `takeLeft` say when there is no slot. */
 export const NO_SLOT = -1;
+
+/** Bytes at the beginning of the slab in which no slot lies. */
+export const SLAB_HEADER_BYTES = 4096;
 
 /** Victims of one reservation before it empties the cheapest extent that they left. */
 const MAX_VICTIMS = 32;
@@ -97,8 +101,10 @@ export interface StoreCounters {
 }
 
 export class Store {
-  /** Bytes that slots can lie in: the slab file's size. */
+  /** Bytes that slots can lie in, and of the slab file, which has its header before them. */
   readonly capacityBytes: number;
+  readonly slabBytes: number;
+  readonly extentBytes: number;
   readonly blockBytes: number;
   /** Read only, for everybody else. */
   readonly counters: Readonly<StoreCounters>;
@@ -111,6 +117,8 @@ export class Store {
   readonly #key: BlockKey;
   readonly #version: Hash128 = { h0: 0, h1: 0, h2: 0, h3: 0 };
   readonly #slackBytes: number;
+  /** Slots whose row in the slot table speaks of a block that left. */
+  readonly #left: SlotId[] = [];
   #ghosts: GhostQueue;
 
   constructor(options: StoreOptions) {
@@ -119,6 +127,8 @@ export class Store {
     this.#allocator = new SlotAllocator(this.#records, classes, capacityBytes);
     const extents = this.#allocator.extentCount;
     this.capacityBytes = extents * classes.extentBytes;
+    this.slabBytes = SLAB_HEADER_BYTES + this.capacityBytes;
+    this.extentBytes = classes.extentBytes;
     this.blockBytes = blockBytes;
     this.#slackBytes = Math.max(
       this.capacityBytes * SLACK_SHARE,
@@ -162,7 +172,7 @@ export class Store {
 
   /** Where the slot begins in the slab file, in bytes: a multiple of 4096. */
   fileOffset(slot: SlotId): number {
-    return this.#allocator.fileOffset(slot);
+    return SLAB_HEADER_BYTES + this.#allocator.fileOffset(slot);
   }
 
   /**
@@ -214,12 +224,8 @@ export class Store {
     }
     const isGhost = this.#ghosts.take(this.#key);
     if (isGhost) this.#counters.ghostHits++;
-    this.#records.setState(slot, PUBLISHED);
-    this.#queues.add(slot, isGhost ? MAIN : SMALL);
-    this.#index.add(this.#key, slot);
-    this.#counters.blocks++;
-    this.#counters.blockBytes += this.#records.length(slot);
-    this.#rememberEnough();
+    this.#records.setTrusted(slot);
+    this.#admit(slot, isGhost ? MAIN : SMALL);
     return true;
   }
 
@@ -269,6 +275,134 @@ export class Store {
     if (this.#records.state(slot) !== PUBLISHED) return;
     this.#queues.remove(slot);
     this.#unpublish(slot);
+  }
+
+  /** Drops every block of which something lies past this offset of the slab: the file was cut there. How many. */
+  dropPast(slabOffset: number): number {
+    const records = this.#records;
+    let dropped = 0;
+    for (let slot = 1; slot < records.end; slot++) {
+      if (records.state(slot) !== PUBLISHED) continue;
+      if (this.fileOffset(slot) + records.length(slot) <= slabOffset) continue;
+      this.drop(slot);
+      dropped++;
+    }
+    return dropped;
+  }
+
+  /** One more than the highest slot that ever was: for walks over all slots, from 1 on. */
+  get end(): SlotId {
+    return this.#records.end;
+  }
+
+  /** Whether a slot has a block that can be found. */
+  isPublished(slot: SlotId): boolean {
+    return slot > NIL && slot < this.#records.end && this.#records.state(slot) === PUBLISHED;
+  }
+
+  /** Whether a block's bytes are known to be right: it was stored in this run, comes from one that ended clean, or was verified. */
+  isTrusted(slot: SlotId): boolean {
+    return this.#records.isTrusted(slot);
+  }
+
+  trust(slot: SlotId): void {
+    this.#records.setTrusted(slot);
+  }
+
+  /** Whether the slot's row in the slot table isn't empty, or soon won't be. */
+  isRecorded(slot: SlotId): boolean {
+    return this.#records.isRecorded(slot);
+  }
+
+  /** For the journal, which writes the rows. */
+  setRecorded(slot: SlotId, isRecorded: boolean): void {
+    this.#records.setRecorded(slot, isRecorded);
+  }
+
+  /** A recorded slot whose block left since the last call, NO_SLOT when there is none. Each is told once. */
+  takeLeft(): SlotId {
+    return this.#left.pop() ?? NO_SLOT;
+  }
+
+  /** Writes down what a published slot's row is to say. */
+  describe(slot: SlotId, into: BlockPlace): void {
+    const records = this.#records;
+    const { version } = into;
+    version.h0 = records.versionWord(slot, 0) >>> 0;
+    version.h1 = records.versionWord(slot, 1) >>> 0;
+    version.h2 = records.versionWord(slot, 2) >>> 0;
+    version.h3 = records.versionWord(slot, 3) >>> 0;
+    into.block = records.block(slot);
+    into.length = records.length(slot);
+    into.placementHi = records.placementHi(slot);
+    into.placementLo = records.placementLo(slot);
+    into.extent = records.extent(slot);
+    into.place = records.place(slot);
+    into.slotBytes = this.slotBytes(slot);
+  }
+
+  /**
+   * Gives a slot the block that its row speaks of, in a store that was never used; `finishRestoring` lets it be found. outside: the
+   * block lies past the capacity, or past `slabBytes` of the file. contradictory: there is no such place. Rows that are refused
+   * count as left.
+   */
+  restore(
+    slot: SlotId,
+    from: Readonly<BlockPlace>,
+    isTrusted: boolean,
+    slabBytes: number,
+  ): 'restored' | 'outside' | 'contradictory' {
+    const { classes, extentCount } = this.#allocator;
+    const { extent, place, length, slotBytes, block } = from;
+    const records = this.#records;
+    records.makeUpTo(slot);
+    records.setRecorded(slot, true);
+    const sizeClass = classes.slotBytes.indexOf(slotBytes);
+    const isSensible =
+      sizeClass !== -1 &&
+      place < classes.slotsPerExtent[sizeClass]! &&
+      length >= 1 &&
+      length <= Math.min(slotBytes, this.blockBytes) &&
+      block >= 0 &&
+      block <= MAX_BLOCK_INDEX;
+    const end = SLAB_HEADER_BYTES + extent * classes.extentBytes + place * slotBytes + length;
+    const isInside = extent < extentCount && end <= slabBytes;
+    if (!isSensible || !isInside || !this.#allocator.claim(slot, extent, place, sizeClass)) {
+      this.#left.push(slot);
+      return isSensible && !isInside ? 'outside' : 'contradictory';
+    }
+    const { version, placementHi, placementLo } = from;
+    records.assign(slot, version, block, placementHi, placementLo, length);
+    if (isTrusted) records.setTrusted(slot);
+    return 'restored';
+  }
+
+  /**
+   * After the last `restore`: blocks are found from now on. Those that claim one place are given up, and all but one that claim to
+   * be the same block.
+   */
+  finishRestoring(): { blocks: number; trusted: number; refused: number } {
+    const records = this.#records;
+    let refused = 0;
+    const refuse = (slot: SlotId): void => {
+      this.#left.push(slot);
+      refused++;
+    };
+    this.#allocator.finishClaims(refuse);
+    let trusted = 0;
+    for (let slot = 1; slot < records.end; slot++) {
+      if (records.state(slot) !== RESERVED) continue;
+      this.#setKeyAndVersion(slot);
+      if (this.#index.find(this.#key, this.#version, records.block(slot)) !== NIL) {
+        refuse(slot);
+        this.#allocator.release(slot);
+        continue;
+      }
+      if (records.isTrusted(slot)) trusted++;
+      // Which of them were read often is forgotten. Main keeps them from leaving before blocks that are yet to be read twice.
+      this.#admit(slot, MAIN);
+    }
+    return { blocks: this.#counters.blocks, trusted, refused };
   }
 
   /**
@@ -392,8 +526,19 @@ export class Store {
     this.#counters.evictions++;
   }
 
+  /** Lets a slot's block be found. The key is set to it. */
+  #admit(slot: SlotId, queue: Queue): void {
+    this.#records.setState(slot, PUBLISHED);
+    this.#queues.add(slot, queue);
+    this.#index.add(this.#key, slot);
+    this.#counters.blocks++;
+    this.#counters.blockBytes += this.#records.length(slot);
+    this.#rememberEnough();
+  }
+
   /** Takes a block out of the index and gives its slot up. Leaves the key at that block. */
   #unpublish(slot: SlotId): void {
+    if (this.#records.isRecorded(slot)) this.#left.push(slot);
     this.#key.setFromSlot(this.#records, slot);
     this.#index.remove(this.#key, slot);
     this.#counters.blocks--;

@@ -3,6 +3,7 @@
  * a line to the model of S3. Checks the effects' rules as it goes.
  */
 import { assert } from '../base/assert.ts';
+import { firstHeader } from '../journal/table-header.ts';
 import type { Layout } from '../layout.ts';
 import {
   newReadAnswer,
@@ -79,12 +80,13 @@ export class TestNode implements NodeEffects {
     this.#world = world;
     this.#layout = layout;
     this.store = new Store({ capacityBytes: storeBytes, blockBytes: layout.blockBytes, seed });
-    this.#disk = new Uint8Array(this.store.capacityBytes);
+    this.#disk = new Uint8Array(this.store.slabBytes);
     this.#memory = new Uint8Array(limits.fillBudgetBytes);
     this.node = new Node({
       effects: this,
       digest: world.identity,
       store: this.store,
+      table: firstHeader({ h0: 1, h1: 2, h2: 3, h3: 4 }, this.store),
       layout,
       ring: options.ring,
       nodeId: options.nodeId,
@@ -227,8 +229,40 @@ export class TestNode implements NodeEffects {
       // Bytes are read as late as a disk might, so memory that is reused too early shows.
       const offset = this.store.fileOffset(slot);
       if (errno === 0) this.#disk.set(this.#memory.subarray(memory, memory + length), offset);
-      this.node.onSlotWritten(queue.now, slot, errno);
+      this.node.onSlotWritten(queue.now, slot, errno, 0);
     });
+  }
+
+  syncSlab(): void {
+    const { queue } = this.#world;
+    queue.in(this.#world.delayMs(), () => this.node.onSlabSynced(queue.now, 0));
+  }
+
+  writeRecord(_slot: SlotId, record: Uint8Array): void {
+    assert(record.length === 64, 'a row is whole');
+  }
+
+  syncTable(): void {
+    const { queue } = this.#world;
+    queue.in(this.#world.delayMs(), () => this.node.onTableSynced(queue.now, 0));
+  }
+
+  verifySlot(slot: SlotId): void {
+    const { queue } = this.#world;
+    queue.in(this.#world.delayMs(), () => this.node.onSlotVerified(queue.now, slot, 'intact', 0));
+  }
+
+  logMetadata(): void {
+    return;
+  }
+
+  logForgotten(): void {
+    return;
+  }
+
+  compactMetadataLog(): void {
+    const { queue } = this.#world;
+    queue.in(this.#world.delayMs(), () => this.node.onMetadataLogCompacted(queue.now));
   }
 
   #waiting(asker: Asker): Transfer {

@@ -75,8 +75,8 @@ function openStore(
     doorkeeperWindowMs: cache.doorkeeperWindowMs,
     seed: randomSeed(),
   });
-  log.info({ bytes: store.capacityBytes, directory: dataDir }, 'preparing the slab');
-  const slab = Slab.open(dataDir, store.capacityBytes);
+  log.info({ bytes: store.slabBytes, directory: dataDir }, 'preparing the slab');
+  const slab = Slab.open(dataDir, store.slabBytes);
   if (!slab.lendsPages) {
     log.warn(
       { dataDir },

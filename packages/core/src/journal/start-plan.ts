@@ -1,0 +1,80 @@
+/**
+ * What a node makes of the files that it finds at start: go on with them, or begin empty, and why.
+ *
+ * Growing keeps everything, shrinking keeps what fits. Another block size, another format, a damaged table, a slab of another
+ * cache: nothing of it can be used, so the cache begins empty under a new id. A slab that missed the table's last run (an older
+ * copy, say) is used, and every block verified before it is served.
+ */
+import { equalHash128, type Hash128 } from '../base/hash.ts';
+import {
+  decodeSlabHeader,
+  decodeTableHeader,
+  firstHeader,
+  nextRun,
+  type TableHeader,
+  type TableShape,
+} from './table-header.ts';
+
+/** Why a cache begins empty. */
+export type EmptyReason =
+  | 'new'
+  | 'table-missing'
+  | 'table-damaged'
+  | 'table-format'
+  | 'block-size'
+  | 'slab-missing'
+  | 'slab-damaged'
+  | 'slab-foreign';
+
+export type StartPlan =
+  | {
+      readonly kind: 'empty';
+      readonly reason: EmptyReason;
+      /** The header to write, to the table and to the slab, before anything else; rows that are there must be gone by then. */
+      readonly header: TableHeader;
+    }
+  | {
+      readonly kind: 'restore';
+      /** Whether the slab is the one that the table's last run wrote to; else no row is trusted. */
+      readonly isSlabTrusted: boolean;
+      /** The header to write, to the table and to the slab, before the first row. It knows which runs are trusted. */
+      readonly header: TableHeader;
+    };
+
+/**
+ * `table` and `slab` are the first HEADER_BYTES of each file, as far as they go; empty when there is no such file. `newId` are random
+ * bits, used when the cache begins empty.
+ */
+export function planStart(
+  table: Uint8Array,
+  slab: Uint8Array,
+  shape: TableShape,
+  newId: Readonly<Hash128>,
+): StartPlan {
+  const empty = (reason: EmptyReason): StartPlan => ({
+    kind: 'empty',
+    reason,
+    header: firstHeader(newId, shape),
+  });
+  const foundTable = decodeTableHeader(table);
+  const foundSlab = decodeSlabHeader(slab);
+  switch (foundTable.kind) {
+    case 'none':
+      return empty(foundSlab.kind === 'none' ? 'new' : 'table-missing');
+    case 'format':
+      return empty('table-format');
+    case 'damaged':
+      return empty('table-damaged');
+    case 'header':
+  }
+  const last = foundTable.header;
+  if (last.blockBytes !== shape.blockBytes || last.extentBytes !== shape.extentBytes) {
+    return empty('block-size');
+  }
+  if (foundSlab.kind === 'none') return empty('slab-missing');
+  if (foundSlab.kind !== 'header') return empty('slab-damaged');
+  const { header } = foundSlab;
+  if (!equalHash128(header.cacheId, last.cacheId)) return empty('slab-foreign');
+  const isSlabTrusted = header.run === last.run;
+  return { kind: 'restore', isSlabTrusted, header: nextRun(last, shape, isSlabTrusted) };
+}
