@@ -22,6 +22,12 @@ export interface Verdict {
   readonly tail: string;
 }
 
+/** Leaders of the groups that run right now: none outlives us. */
+const running = new Set<number>();
+process.on('exit', () => {
+  for (const pid of running) killGroup(pid);
+});
+
 const tailBytes = 4000;
 /** One line of output that is kept to be looked at, at most. */
 const lineBytes = 64 * 1024;
@@ -40,13 +46,10 @@ export function boundedRun(command: Command, limitSeconds: number): Promise<Verd
   let line = '';
   let failure: string | null = null;
   let ranOut = false;
+  const { pid } = child;
+  if (pid !== undefined) running.add(pid);
   const kill = (): void => {
-    if (child.pid === undefined) return;
-    try {
-      process.kill(-child.pid, 'SIGKILL');
-    } catch {
-      // The group is gone already.
-    }
+    if (pid !== undefined) killGroup(pid);
   };
   const timer = setTimeout(() => {
     ranOut = true;
@@ -72,6 +75,7 @@ export function boundedRun(command: Command, limitSeconds: number): Promise<Verd
     const end = (code: number | null, problem: string): void => {
       clearTimeout(timer);
       kill();
+      if (pid !== undefined) running.delete(pid);
       const seconds = (performance.now() - started) / 1000;
       const failed = failure !== null || (code !== 0 && !ranOut);
       const kind = failed ? 'failed' : ranOut ? 'hung' : 'passed';
@@ -84,4 +88,12 @@ export function boundedRun(command: Command, limitSeconds: number): Promise<Verd
       end(code, '');
     });
   });
+}
+
+function killGroup(leader: number): void {
+  try {
+    process.kill(-leader, 'SIGKILL');
+  } catch {
+    // The group is gone already.
+  }
 }

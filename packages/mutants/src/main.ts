@@ -48,20 +48,12 @@ async function act({ what, bugs, isAll, jobs }: Options): Promise<number> {
   for (const [name, error] of errors) console.error(`${name}: doesn’t compile: ${error}`);
   if (errors.size > 0) return 1;
   const trees = Array.from({ length: Math.min(jobs, bugs.length) }, () => new ScratchTree(root));
-  const removeAll = (): void => {
+  // After whatever runs in them was ended (bounded-run.ts).
+  process.on('exit', () => {
     for (const tree of trees) tree.remove();
-  };
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.on(signal, () => {
-      removeAll();
-      process.exit(130);
-    });
-  }
-  try {
-    return await run(trees, { what, bugs, isAll, jobs });
-  } finally {
-    removeAll();
-  }
+  });
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130));
+  return run(trees, { what, bugs, isAll, jobs });
 }
 
 async function run(trees: readonly ScratchTree[], { bugs, isAll }: Options): Promise<number> {
