@@ -1,0 +1,110 @@
+/**
+ * One run from its options to its outcome.
+ *
+ * Clients send their requests while faults come and go; then faults stop, the rest of the requests is sent, and everything
+ * must come to rest with nothing left of anything. The first violation, or the first assertion that a machine breaks, ends
+ * the run.
+ */
+import { describeObjects } from './checkers/describe.ts';
+import { streamOf, type RunOptions } from './options.ts';
+import type { Situation } from './situations.ts';
+import { Trace } from './trace.ts';
+import { Clients } from './world/clients.ts';
+import { World } from './world/world.ts';
+import { Workload } from './world/workload.ts';
+
+export { optionsOf, type RunOptions } from './options.ts';
+
+export interface Failure {
+  /** The checker's name, or `assertion` for an invariant that a machine found broken itself. */
+  readonly checker: string;
+  readonly what: string;
+  /** True time, in milliseconds. */
+  readonly at: number;
+  /** What happened last to the objects involved, or at all. */
+  readonly lastEvents: readonly string[];
+}
+
+export interface RunOutcome {
+  readonly failure: Failure | null;
+  readonly traceHash: string;
+  /** Requests that clients sent. */
+  readonly requests: number;
+  readonly situations: ReadonlyMap<Situation, number>;
+  readonly simulatedMs: number;
+}
+
+/** More events than any run takes: one that goes on for ever fails. */
+const maxEvents = 5_000_000;
+const lastEvents = 60;
+
+/** Runs it. With `print`, every effect of every machine is told as a line. */
+export function simulate(
+  options: RunOptions,
+  print: ((line: string) => void) | null = null,
+): RunOutcome {
+  const trace = new Trace(0, print);
+  const world = new World(options, trace);
+  const workload = new Workload(
+    streamOf(options.seed, 'workload'),
+    world.oracle,
+    options.buckets,
+    options.workload,
+    options.cluster.sizes,
+  );
+  workload.populate(0);
+  const clients = new Clients({
+    world,
+    gateways: world.gateways,
+    workload,
+    writes: world.writes,
+    buckets: options.buckets,
+    requests: options.workload.requests,
+  });
+  let client = 0;
+  for (const gateway of world.gateways) {
+    for (let i = 0; i < options.workload.clientsPerGateway; i++) {
+      clients.add(client, gateway);
+      client += 1;
+    }
+  }
+  const failure = run(world);
+  return {
+    failure,
+    traceHash: trace.hash,
+    requests: clients.sent,
+    situations: world.situations.counts,
+    simulatedMs: world.queue.now,
+  };
+}
+
+function run(world: World): Failure | null {
+  const { queue, checkers } = world;
+  try {
+    for (let events = 0; queue.step() && checkers.violation === null; events++) {
+      if (events === maxEvents) return failureOf(world, 'liveness', 'it never comes to rest', []);
+    }
+    checkers.ended(0);
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    return failureOf(world, 'assertion', error.stack ?? error.message, []);
+  }
+  const { violation } = checkers;
+  if (violation === null) return null;
+  return failureOf(world, violation.checker, violation.what, violation.objects);
+}
+
+function failureOf(
+  world: World,
+  checker: string,
+  what: string,
+  objects: readonly string[],
+): Failure {
+  const { history, oracle, queue } = world;
+  return {
+    checker,
+    what,
+    at: queue.now,
+    lastEvents: describeObjects(history, oracle, objects, lastEvents),
+  };
+}

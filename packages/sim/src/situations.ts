@@ -1,0 +1,60 @@
+/**
+ * What can happen in a run and must happen in a long one: a situation that never arises in ten thousand seeds isn't tested,
+ * whatever the checkers say.
+ */
+export const situationNames = [
+  'write with an unknown outcome',
+  'write taking effect after its client was told it may not have',
+  'write behind the cache',
+  'request denied',
+  'copy denied for its source',
+  'client left',
+  'client stalled',
+  'link reset',
+  'partition',
+  'one-way partition',
+  'slow node',
+  'node crashed',
+  'node restarted',
+  'gateway restarted',
+  'disk write failed',
+  'disk read failed',
+  'origin fault',
+  '412 restart',
+  'too many restarts, passed through',
+  'uncacheable object',
+  'failover before the answer',
+  'failover mid-answer',
+  'read timed out',
+  'answer cut short',
+  'node full',
+  'gateway full',
+  'bad answer refused',
+  'coalesced read',
+  'hit',
+  'second-read admission',
+  'eviction',
+  'ghost hit',
+  'direct stream past the memory',
+  'revalidation confirmed',
+  'fetch given up',
+  'body broken off',
+  'object changed under a fill',
+  'write marks overflowed',
+] as const;
+
+export type Situation = (typeof situationNames)[number];
+
+/** How often each arose. */
+export class Situations {
+  readonly #counts = new Map<Situation, number>();
+
+  /** It arose, `times` times. */
+  arose(situation: Situation, times = 1): void {
+    if (times > 0) this.#counts.set(situation, (this.#counts.get(situation) ?? 0) + times);
+  }
+
+  get counts(): ReadonlyMap<Situation, number> {
+    return this.#counts;
+  }
+}

@@ -1,0 +1,39 @@
+/** Runs a gateway: one life of its process after another. A gateway keeps nothing from one to the next. */
+import { assert } from '@s3-accelerator/core/base/assert.ts';
+import type { GatewayCounters } from '@s3-accelerator/core/gateway/counters.ts';
+import { GatewayRun, type GatewayRunOptions } from './gateway-run.ts';
+
+export type GatewayHostOptions = Omit<GatewayRunOptions, 'life'>;
+
+export class GatewayHost {
+  readonly place: number;
+  /** Null while the process is down. */
+  run: GatewayRun | null = null;
+  /** Told of each life's figures as it ends. */
+  onRunEnded: (counters: Readonly<GatewayCounters>) => void = () => undefined;
+  readonly #options: GatewayHostOptions;
+  #lives = 0;
+
+  constructor(options: GatewayHostOptions) {
+    this.#options = options;
+    this.place = options.place;
+  }
+
+  get gatewayId(): number {
+    return this.#options.gatewayId;
+  }
+
+  start(): void {
+    assert(this.run === null, 'a host runs one gateway at a time');
+    this.#lives += 1;
+    this.run = new GatewayRun({ ...this.#options, life: this.#lives });
+  }
+
+  kill(): void {
+    const { run } = this;
+    assert(run !== null, 'only a gateway that is up goes down');
+    this.run = null;
+    run.end();
+    this.onRunEnded(run.gateway.counters);
+  }
+}

@@ -1,0 +1,202 @@
+/**
+ * Links between gateways and nodes, and what happens to them: messages take their time, links break, and for a while
+ * messages may not get through in one direction or in both.
+ *
+ * A link is many TCP connections of one process to another: what is sent in one lane arrives in order, lanes overtake each
+ * other, and nothing is lost but by losing the link. A message that can't get through waits, as segments are sent again; an end
+ * that waits too long gives the link up, and the other end hears of that when it can. Each end notices on its own.
+ */
+import type { Prng } from '@s3-accelerator/core/base/prng.ts';
+import type { EventQueue } from './event-queue.ts';
+
+/** One life of a process, at its end of links. */
+export interface LinkEnd {
+  /** Its place in the network: gateways and nodes count together. */
+  readonly place: number;
+  /** A link that this end had is gone: nothing arrives by it any more. Called once. */
+  onLinkLost(link: Link): void;
+}
+
+/** Messages of one lane arrive in the order in which they were sent. */
+export interface Lane {
+  arrivesAfter: number;
+}
+
+export function newLane(): Lane {
+  return { arrivesAfter: 0 };
+}
+
+export class Link {
+  readonly gateway: LinkEnd;
+  readonly node: LinkEnd;
+  /** Whether each end still takes it for whole. */
+  gatewayHasIt = true;
+  nodeHasIt = true;
+
+  constructor(gateway: LinkEnd, node: LinkEnd) {
+    this.gateway = gateway;
+    this.node = node;
+  }
+}
+
+export interface NetworkOptions {
+  /** Mean time of a message. */
+  readonly networkMs: number;
+  /** How long an end waits for the other before it gives a link up, up to twice this. */
+  readonly linkTimeoutMs: number;
+  readonly places: number;
+}
+
+export class Network {
+  readonly #queue: EventQueue;
+  readonly #prng: Prng;
+  readonly #options: NetworkOptions;
+  readonly #links = new Set<Link>();
+  /** [from × places + to]: until then nothing gets through. */
+  readonly #blockedUntil: Float64Array;
+  /** What each process's messages take on top, while it is slow. */
+  readonly #slowness: Float64Array;
+
+  constructor(queue: EventQueue, prng: Prng, options: NetworkOptions) {
+    this.#queue = queue;
+    this.#prng = prng;
+    this.#options = options;
+    this.#blockedUntil = new Float64Array(options.places ** 2);
+    this.#slowness = new Float64Array(options.places);
+  }
+
+  /** Links that at least one end has. */
+  get links(): ReadonlySet<Link> {
+    return this.#links;
+  }
+
+  connect(gateway: LinkEnd, node: LinkEnd): Link {
+    const link = new Link(gateway, node);
+    this.#links.add(link);
+    if (this.#isBlocked(gateway.place, node.place)) this.#giveUpLater(link, true);
+    return link;
+  }
+
+  /** Nobody listens at the other end: the gateway hears of it. */
+  refuse(gateway: LinkEnd, place: number): Link {
+    const link = this.connect(gateway, { place, onLinkLost: () => undefined });
+    link.nodeHasIt = false;
+    this.#loseElsewhere(link, true);
+    return link;
+  }
+
+  /** `act` happens at the node, unless it lost the link before. */
+  toNode(link: Link, lane: Lane, act: () => void): void {
+    this.#send(link.gateway.place, link.node.place, lane, () => {
+      if (link.nodeHasIt) act();
+    });
+  }
+
+  /** `act` happens at the gateway, unless it lost the link before. */
+  toGateway(link: Link, lane: Lane, act: () => void): void {
+    this.#send(link.node.place, link.gateway.place, lane, () => {
+      if (link.gatewayHasIt) act();
+    });
+  }
+
+  /** Both ends hear that the link broke, each in its time. */
+  reset(link: Link): void {
+    this.#queue.in(this.#delay(link.gateway.place, link.node.place), () => {
+      this.#loseAt(link, false);
+    });
+    this.#queue.in(this.#delay(link.node.place, link.gateway.place), () => {
+      this.#loseAt(link, true);
+    });
+  }
+
+  /** One end's process is over: it has no link any more, the other end hears of it in its time. */
+  endAll(end: LinkEnd): void {
+    for (const link of this.#links) {
+      if (link.gateway === end) {
+        link.gatewayHasIt = false;
+        this.#loseElsewhere(link, false);
+      } else if (link.node === end) {
+        link.nodeHasIt = false;
+        this.#loseElsewhere(link, true);
+      }
+    }
+  }
+
+  /** For `ms` nothing gets from one process to the other. */
+  block(from: number, to: number, ms: number): void {
+    const at = from * this.#options.places + to;
+    this.#blockedUntil[at] = Math.max(this.#blockedUntil[at]!, this.#queue.now + ms);
+    for (const link of this.#links) {
+      const { gateway, node } = link;
+      const isThere = gateway.place === from && node.place === to;
+      if (!isThere && !(gateway.place === to && node.place === from)) continue;
+      this.#giveUpLater(link, true);
+      this.#giveUpLater(link, false);
+    }
+  }
+
+  /** Messages from and to a process take `ms` longer from now on. */
+  slow(place: number, ms: number): void {
+    this.#slowness[place] = ms;
+  }
+
+  /** Everything gets through again, at its usual pace. */
+  heal(): void {
+    this.#blockedUntil.fill(0);
+    this.#slowness.fill(0);
+  }
+
+  #send(from: number, to: number, lane: Lane, act: () => void): void {
+    const time = Math.max(lane.arrivesAfter, this.#queue.now + this.#delay(from, to));
+    lane.arrivesAfter = time;
+    this.#queue.at(time, act);
+  }
+
+  #delay(from: number, to: number): number {
+    const { networkMs, places } = this.#options;
+    const wait = Math.max(0, this.#blockedUntil[from * places + to]! - this.#queue.now);
+    const usual = networkMs * 2 * this.#prng.fraction() + (this.#prng.chance(0.01) ? 200 : 0);
+    return wait + usual + this.#slowness[from]! + this.#slowness[to]!;
+  }
+
+  #isBlocked(one: number, other: number): boolean {
+    const { places } = this.#options;
+    const { now } = this.#queue;
+    return (
+      this.#blockedUntil[one * places + other]! > now ||
+      this.#blockedUntil[other * places + one]! > now
+    );
+  }
+
+  /** An end that hears nothing for too long gives the link up. */
+  #giveUpLater(link: Link, isGateway: boolean): void {
+    const wait = this.#options.linkTimeoutMs * (0.5 + this.#prng.fraction());
+    this.#queue.in(wait, () => {
+      if (!this.#isBlocked(link.gateway.place, link.node.place)) return;
+      this.#loseAt(link, isGateway);
+    });
+  }
+
+  #loseAt(link: Link, isGateway: boolean): void {
+    if (!(isGateway ? link.gatewayHasIt : link.nodeHasIt)) return;
+    if (isGateway) link.gatewayHasIt = false;
+    else link.nodeHasIt = false;
+    this.#loseElsewhere(link, !isGateway);
+    (isGateway ? link.gateway : link.node).onLinkLost(link);
+  }
+
+  /** One end is gone: the other one hears of it. */
+  #loseElsewhere(link: Link, isGateway: boolean): void {
+    if (!link.gatewayHasIt && !link.nodeHasIt) {
+      this.#links.delete(link);
+      return;
+    }
+    const { gateway, node } = link;
+    const delay = isGateway
+      ? this.#delay(node.place, gateway.place)
+      : this.#delay(gateway.place, node.place);
+    this.#queue.in(delay, () => {
+      this.#loseAt(link, isGateway);
+    });
+  }
+}

@@ -1,0 +1,57 @@
+/** A machine that runs a storage node: one life of its process after another, and a disk that outlives them. */
+import { assert } from '@s3-accelerator/core/base/assert.ts';
+import type { NodeCounters } from '@s3-accelerator/core/node/counters.ts';
+import type { StoreCounters } from '@s3-accelerator/core/store/store.ts';
+import type { NodeFiles } from './node-files.ts';
+import { NodeRun, type NodeRunOptions } from './node-run.ts';
+
+/** What every life of a node has in common. */
+export type NodeHostOptions = Omit<NodeRunOptions, 'life'>;
+
+export class NodeHost {
+  readonly place: number;
+  readonly files: NodeFiles;
+  /** Null while the process is down. */
+  run: NodeRun | null = null;
+  /** Told of each life's figures as it ends. */
+  onRunEnded: (node: Readonly<NodeCounters>, store: Readonly<StoreCounters>) => void = () =>
+    undefined;
+  readonly #options: NodeHostOptions;
+  #lives = 0;
+
+  constructor(options: NodeHostOptions) {
+    this.#options = options;
+    this.place = options.place;
+    this.files = options.files;
+  }
+
+  get nodeId(): number {
+    return this.#options.nodeId;
+  }
+
+  start(): void {
+    assert(this.run === null, 'a host runs one node at a time');
+    this.#lives += 1;
+    this.run = new NodeRun({ ...this.#options, life: this.#lives });
+  }
+
+  /** The machine loses its power. */
+  crash(lostShare: number): void {
+    this.#endRun();
+    this.files.crash(lostShare);
+  }
+
+  /** The process is killed: the machine and its page cache live on. */
+  kill(): void {
+    this.#endRun();
+    this.files.disk.abandon();
+  }
+
+  #endRun(): void {
+    const { run } = this;
+    assert(run !== null, 'only a node that is up goes down');
+    this.run = null;
+    run.end();
+    this.onRunEnded(run.node.counters, run.store.counters);
+  }
+}

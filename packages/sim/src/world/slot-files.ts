@@ -1,0 +1,224 @@
+/**
+ * The slots of a node's slab and their rows, as its journal asks for them during one run. What becomes of a slot goes to the
+ * checkers as the world sees it: which runs ended clean is a matter of fact there, whatever the store believes.
+ */
+import { equalHash128 } from '@s3-accelerator/core/base/hash.ts';
+import type { Verdict } from '@s3-accelerator/core/journal/effects.ts';
+import {
+  decodeRecord,
+  RECORD_BYTES,
+  recordSeed,
+  type RowClaim,
+} from '@s3-accelerator/core/journal/slot-record.ts';
+import {
+  HEADER_BYTES,
+  rowPosition,
+  type TableHeader,
+} from '@s3-accelerator/core/journal/table-header.ts';
+import { newBlockPlace, type BlockPlace } from '@s3-accelerator/core/store/block-place.ts';
+import type { SlotId, Store } from '@s3-accelerator/core/store/store.ts';
+import type { SlotEventKind } from '../history/block-event.ts';
+import type { DurableRecord, StoredBlock } from '../history/views.ts';
+import { checksumOf, type NodeFiles } from './node-files.ts';
+import type { Surroundings } from './surroundings.ts';
+
+export interface SlotEvents {
+  onSlotWritten(slot: SlotId, errno: number, checksum: number): void;
+  onSlabSynced(errno: number): void;
+  onTableSynced(errno: number): void;
+  onSlotVerified(slot: SlotId, verdict: Verdict, checksum: number): void;
+}
+
+export interface SlotFilesOptions {
+  readonly world: Surroundings;
+  readonly files: NodeFiles;
+  readonly store: Store;
+  readonly header: TableHeader;
+  readonly memory: Uint8Array;
+  readonly events: SlotEvents;
+  readonly nodeId: number;
+  readonly life: number;
+  readonly writeErrno: () => number;
+  readonly readErrno: () => number;
+}
+
+interface Row {
+  readonly slot: SlotId;
+  readonly offset: number;
+  readonly bytes: Uint8Array;
+}
+
+export class SlotFiles {
+  readonly #options: SlotFilesOptions;
+  readonly #seed: number;
+  #rows: Row[] = [];
+
+  constructor(options: SlotFilesOptions) {
+    this.#options = options;
+    this.#seed = recordSeed(options.header.cacheId);
+    this.#noteRestored();
+  }
+
+  write(slot: SlotId, memory: number, length: number): void {
+    const { files, store, events, writeErrno } = this.#options;
+    const blockBytes = store.length(slot);
+    const source = this.#options.memory;
+    // What lies behind the block's last byte must not be somebody else's former bytes.
+    source.fill(0, memory + blockBytes, memory + length);
+    const bytes = (): Uint8Array => source.subarray(memory, memory + length);
+    this.#note(slot, 'left');
+    files.disk.write(files.slab, this.offset(slot), bytes, writeErrno(), (errno) => {
+      if (errno === 0) this.#note(slot, 'written');
+      files.written(this.offset(slot), length);
+      events.onSlotWritten(slot, errno, checksumOf(source.subarray(memory, memory + blockBytes)));
+    });
+  }
+
+  syncSlab(): void {
+    const { files, events, writeErrno } = this.#options;
+    files.disk.sync(files.slab, writeErrno(), (errno) => {
+      events.onSlabSynced(errno);
+    });
+  }
+
+  writeRecord(slot: SlotId, record: Uint8Array): void {
+    this.#rows.push({ slot, offset: rowPosition(slot), bytes: record.slice() });
+  }
+
+  syncTable(): void {
+    const { files, events, writeErrno, world } = this.#options;
+    const rows = this.#rows;
+    this.#rows = [];
+    files.disk.writeAndSync(files.table, rows, writeErrno(), (errno) => {
+      for (const { slot } of rows) {
+        const record = this.durableRecord(slot);
+        if (record !== null) world.checkers.recordSeen(record);
+      }
+      events.onTableSynced(errno);
+    });
+  }
+
+  /** Compares a block with its row. */
+  verify(slot: SlotId): void {
+    const { files, store, events, readErrno } = this.#options;
+    files.disk.read(() => {
+      if (readErrno() !== 0) {
+        this.#note(slot, 'damaged');
+        events.onSlotVerified(slot, 'unreadable', 0);
+        return;
+      }
+      const claim = this.#claimOf(slot);
+      const start = this.offset(slot);
+      const bytes = files.slab.seen.subarray(start, start + store.length(slot));
+      const isIntact = claim !== null && claim.checksum === checksumOf(bytes);
+      this.#note(slot, isIntact ? 'verified' : 'damaged');
+      events.onSlotVerified(slot, isIntact ? 'intact' : 'damaged', claim?.checksum ?? 0);
+    });
+  }
+
+  /** Bytes of a block as a reader sees them. */
+  read(slot: SlotId, offset: number, length: number): Uint8Array {
+    const start = this.offset(slot) + offset;
+    return this.#options.files.slab.seen.slice(start, start + length);
+  }
+
+  /** Bytes of the slot are on their way to somebody. */
+  served(slot: SlotId): void {
+    this.#note(slot, 'served');
+  }
+
+  /** Where a slot begins in the slab's file. */
+  offset(slot: SlotId): number {
+    return this.#options.store.fileOffset(slot);
+  }
+
+  /** Every block that the node would serve as it is. */
+  storedBlocks(): StoredBlock[] {
+    const { store, files } = this.#options;
+    const blocks: StoredBlock[] = [];
+    const place = newBlockPlace();
+    for (let slot = 1; slot < store.end; slot++) {
+      if (!store.isPublished(slot) || !store.isTrusted(slot)) continue;
+      store.describe(slot, place);
+      const start = this.offset(slot);
+      blocks.push({
+        node: this.#options.nodeId,
+        slot,
+        ...this.#named(place),
+        bytes: files.slab.seen.subarray(start, start + place.length),
+        isRotten: files.isRotten(start, place.length),
+      });
+    }
+    return blocks;
+  }
+
+  /** The row that a crash would leave of a slot, and the bytes; null for an empty or a damaged one. */
+  durableRecord(slot: SlotId): DurableRecord | null {
+    const { files, store, header, nodeId } = this.#options;
+    const place = newBlockPlace();
+    const claim: RowClaim = { checksum: 0, run: 0 };
+    const at = rowPosition(slot);
+    const row = files.table.durable.slice(at, at + RECORD_BYTES);
+    const words = new Int32Array(row.buffer);
+    if (decodeRecord(words, 0, slot, this.#seed, place, claim) !== 'valid') return null;
+    const start = HEADER_BYTES + place.extent * store.extentBytes + place.place * place.slotBytes;
+    return {
+      node: nodeId,
+      slot,
+      ...this.#named(place),
+      bytes: files.slab.durable.subarray(start, start + place.length),
+      isRotten: files.isRotten(start, place.length),
+      isOfAnEarlierRun: claim.run !== header.run && !files.cleanRuns.has(claim.run),
+    };
+  }
+
+  #named(place: Readonly<BlockPlace>): Pick<StoredBlock, 'block' | 'blockBytes' | 'length'> {
+    const { world, store } = this.#options;
+    const named = world.identities.named(place.version);
+    const { blockBytes } = store;
+    const { length, block: index } = place;
+    if (named === null) return { block: null, blockBytes, length };
+    const { bucket, key, etag } = named;
+    return { block: { bucket, key, etag, index }, blockBytes, length };
+  }
+
+  /** What the row says, if it is the row of the block that the store has in the slot. */
+  #claimOf(slot: SlotId): RowClaim | null {
+    const { files, store } = this.#options;
+    const at = rowPosition(slot);
+    const row = files.table.seen.slice(at, at + RECORD_BYTES);
+    const claim: RowClaim = { checksum: 0, run: 0 };
+    const found = newBlockPlace();
+    if (decodeRecord(new Int32Array(row.buffer), 0, slot, this.#seed, found, claim) !== 'valid') {
+      return null;
+    }
+    const expected = newBlockPlace();
+    store.describe(slot, expected);
+    return isSameBlock(found, expected) ? claim : null;
+  }
+
+  #noteRestored(): void {
+    const { store, files } = this.#options;
+    for (let slot = 1; slot < store.end; slot++) {
+      if (!store.isPublished(slot)) continue;
+      const run = this.#claimOf(slot)?.run ?? -1;
+      this.#note(slot, files.cleanRuns.has(run) ? 'trusted' : 'untrusted');
+    }
+  }
+
+  #note(slot: SlotId, kind: SlotEventKind): void {
+    const { world, nodeId: node, life } = this.#options;
+    world.checkers.slotChanged({ node, life, at: world.queue.now, slot, kind });
+  }
+}
+
+function isSameBlock(one: BlockPlace, other: BlockPlace): boolean {
+  return (
+    equalHash128(one.version, other.version) &&
+    one.block === other.block &&
+    one.length === other.length &&
+    one.extent === other.extent &&
+    one.place === other.place &&
+    one.slotBytes === other.slotBytes
+  );
+}

@@ -1,0 +1,165 @@
+/**
+ * The whole of a run: gateways, nodes, S3, the network between them and the clients before them, from one set of options.
+ *
+ * Places in the network: gateways first, then nodes.
+ */
+import { Prng } from '@s3-accelerator/core/base/prng.ts';
+import { defaultGatewayLimits, type GatewayLimits } from '@s3-accelerator/core/gateway/limits.ts';
+import { HEADER_BYTES } from '@s3-accelerator/core/journal/table-header.ts';
+import { Layout } from '@s3-accelerator/core/layout.ts';
+import { defaultNodeLimits, type NodeLimits } from '@s3-accelerator/core/node/limits.ts';
+import { Ring } from '@s3-accelerator/core/ring.ts';
+import { Checkers } from '../checkers/checkers.ts';
+import type { Rules } from '../checkers/rules.ts';
+import { History } from '../history/history.ts';
+import { streamOf, type RunOptions } from '../options.ts';
+import { Oracle } from '../oracle/oracle.ts';
+import { Situations } from '../situations.ts';
+import type { Trace } from '../trace.ts';
+import { ModelDisk } from './disk.ts';
+import { EventQueue } from './event-queue.ts';
+import { GatewayHost } from './gateway-host.ts';
+import { Identities } from './identity.ts';
+import { Network } from './network.ts';
+import { NodeFiles } from './node-files.ts';
+import { NodeHost } from './node-host.ts';
+import { Origin } from './origin.ts';
+import { OriginWrites } from './origin-writes.ts';
+import { ProcessClock } from './process-clock.ts';
+import type { Surroundings } from './surroundings.ts';
+import { credentials } from './workload.ts';
+
+/** The wall clock at the beginning of every run: 2001-09-09. */
+const epochSeconds = 1_000_000_000;
+/** How long an end waits for the other one before it gives a link up. */
+const linkTimeoutMs = 1000;
+
+export class World implements Surroundings {
+  readonly seed: number;
+  readonly options: RunOptions;
+  readonly queue = new EventQueue();
+  readonly trace: Trace;
+  readonly oracle = new Oracle(epochSeconds);
+  readonly history = new History(credentials);
+  readonly situations = new Situations();
+  readonly identities = new Identities();
+  readonly checkers: Checkers;
+  readonly network: Network;
+  readonly origin: Origin;
+  readonly writes: OriginWrites;
+  readonly originPrng: Prng;
+  readonly layout: Layout;
+  readonly ring: Ring;
+  readonly nodes: NodeHost[] = [];
+  readonly gateways: GatewayHost[] = [];
+  /** Errors of disks, of a hundred operations. */
+  diskWritePercent: number;
+  diskReadPercent: number;
+  readonly #timerPrng: Prng;
+  readonly #diskFaultPrng: Prng;
+
+  constructor(options: RunOptions, trace: Trace) {
+    const { seed, cluster, delays, faults } = options;
+    const { queue, oracle, history } = this;
+    this.seed = seed;
+    this.options = options;
+    this.trace = trace;
+    this.checkers = new Checkers(history, oracle, rulesOf(options), cluster.sizes.blockBytes);
+    this.layout = new Layout(cluster.sizes);
+    this.network = new Network(queue, streamOf(seed, 'network'), {
+      networkMs: delays.networkMs,
+      linkTimeoutMs,
+      places: cluster.gateways + cluster.nodes,
+    });
+    this.originPrng = streamOf(seed, 'origin/bytes');
+    const prng = streamOf(seed, 'origin');
+    const { originMs } = delays;
+    this.origin = new Origin({ queue, prng, oracle, history, originMs }, faults.originPercent);
+    const writePrng = streamOf(seed, 'origin/writes');
+    this.writes = new OriginWrites(queue, oracle, writePrng, faults.lostWritePercent);
+    this.diskWritePercent = faults.diskWritePercent;
+    this.diskReadPercent = faults.diskReadPercent;
+    this.#timerPrng = streamOf(seed, 'timers');
+    this.#diskFaultPrng = streamOf(seed, 'disks/faults');
+    const members = Array.from({ length: cluster.nodes }, (_, nodeId) => ({
+      nodeId,
+      weight: 1,
+      address: `node-${nodeId}`,
+    }));
+    this.ring = new Ring(1, members);
+    const clockPrng = streamOf(seed, 'clocks');
+    for (const { nodeId } of members) this.nodes.push(this.#node(nodeId, clockPrng));
+    for (let i = 0; i < cluster.gateways; i++) this.gateways.push(this.#gateway(i, clockPrng));
+    for (const host of [...this.nodes, ...this.gateways]) host.start();
+  }
+
+  timerLatenessMs(): number {
+    return this.#timerPrng.fraction() * 20;
+  }
+
+  #node(nodeId: number, clockPrng: Prng): NodeHost {
+    const { seed, cluster, node, buckets, delays } = this.options;
+    const disk = new ModelDisk(this.queue, streamOf(seed, `disks/${nodeId}`), delays.diskMs);
+    const slabBytes = HEADER_BYTES + cluster.storeBytes;
+    const { fillBudgetBlocks, ...bounds } = node;
+    const limits: NodeLimits = {
+      ...defaultNodeLimits,
+      ...bounds,
+      fillBudgetBytes: fillBudgetBlocks * cluster.sizes.blockBytes,
+      smallAnswerBytes: this.options.gateway.smallAnswerBytes,
+    };
+    return new NodeHost({
+      world: this,
+      clock: this.#clock(clockPrng),
+      files: new NodeFiles(disk, streamOf(seed, `disks/files/${nodeId}`), slabBytes),
+      layout: this.layout,
+      ring: this.ring,
+      limits,
+      policyOf: (name) => buckets.find((bucket) => bucket.name === name)!,
+      storeBytes: cluster.storeBytes,
+      doorkeeperWindowMs: cluster.doorkeeperWindowMs,
+      nodeId,
+      place: cluster.gateways + nodeId,
+      writeErrno: () => this.#errno(this.diskWritePercent, 'disk write failed'),
+      readErrno: () => this.#errno(this.diskReadPercent, 'disk read failed'),
+    });
+  }
+
+  #gateway(gatewayId: number, clockPrng: Prng): GatewayHost {
+    const { seed, delays } = this.options;
+    const limits: GatewayLimits = { ...defaultGatewayLimits, ...this.options.gateway };
+    const prng = streamOf(seed, `clients/delays/${gatewayId}`);
+    return new GatewayHost({
+      world: this,
+      clock: this.#clock(clockPrng),
+      layout: this.layout,
+      ring: this.ring,
+      limits,
+      nodes: this.nodes,
+      gatewayId,
+      place: gatewayId,
+      clientDelayMs: () => delays.clientMs * 2 * prng.fraction(),
+    });
+  }
+
+  #clock(prng: Prng): ProcessClock {
+    const { clockOffsetMs, clockDrift } = this.options.cluster;
+    const offset = clockOffsetMs * prng.fraction();
+    return new ProcessClock(this.queue, offset, clockDrift * (2 * prng.fraction() - 1));
+  }
+
+  #errno(percent: number, situation: 'disk write failed' | 'disk read failed'): number {
+    if (percent === 0 || this.#diskFaultPrng.below(100) >= percent) return 0;
+    this.situations.arose(situation);
+    return 5;
+  }
+}
+
+function rulesOf({ cluster, gateway }: RunOptions): Rules {
+  return {
+    maxDrift: cluster.clockDrift,
+    faultGraceMs: 2 * gateway.readTimeoutMs + 4 * linkTimeoutMs,
+    doorkeeperWindowMs: cluster.doorkeeperWindowMs,
+    answerWithinMs: 200_000,
+  };
+}
