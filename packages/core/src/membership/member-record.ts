@@ -42,7 +42,8 @@ export interface MemberRecord {
 export const maxIncarnation = 0x7fff_ffff;
 export const maxPlace = 0x1f_ffff;
 export const maxWeight = 1_000_000_000;
-export const maxAddressLength = 63;
+/** The longest IPv6 address there is, in brackets, with a port. */
+export const maxAddressLength = 53;
 
 /** Bytes of a record on the wire, its address aside (protocol/gossip-packet.ts). */
 const recordFixedBytes = 22;

@@ -24,6 +24,8 @@ export interface MemberEntry {
   sendsLeft: number;
   /** When a suspicion ends in down, or being down in the loss of the place; Infinity otherwise. */
   deadline: number;
+  /** The grace was extended already, once. */
+  isSpared: boolean;
 }
 
 export class MemberTable {
@@ -89,7 +91,7 @@ export class MemberTable {
       entry.record = record;
     } else {
       if (this.#entries.length === maxMembers) return null;
-      entry = { record, sendsLeft: 0, deadline: Infinity };
+      entry = { record, sendsLeft: 0, deadline: Infinity, isSpared: false };
       this.#entries.splice(index, 0, entry);
       this.#news.push(entry);
     }

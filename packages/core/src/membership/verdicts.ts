@@ -11,11 +11,17 @@
  *     suspect → down, place is lost    onTick
  *
  * Each node keeps its own deadlines, from when it learned; whichever comes first decides for all, for the outcome spreads.
+ *
+ * Whoever finds fewer than half of the ring running is more likely cut off itself than right, and waits ten times the grace
+ * before it takes places: so a node or a few that are cut off for minutes don't come back with a ring of their own.
  */
 import { isMember, type MembershipParts } from './parts.ts';
-import { isPlaced, merge, vacatedPlace, type MemberRecord } from './member-record.ts';
+import { isPlaced, isRunning, merge, vacatedPlace, type MemberRecord } from './member-record.ts';
 import type { MemberEntry } from './member-table.ts';
 import { suspicionMs } from './timing.ts';
+
+/** How many graces a member that is down keeps its place while most others are down too. */
+const minorityGraces = 10;
 
 export class Verdicts {
   readonly #parts: MembershipParts;
@@ -46,7 +52,7 @@ export class Verdicts {
   /** Ends what is due. */
   onTick(now: number): void {
     if (now < this.#deadline) return;
-    const { table, counters } = this.#parts;
+    const { table, counters, timing } = this.#parts;
     for (const entry of table.entries) {
       if (now < entry.deadline) continue;
       entry.deadline = Infinity;
@@ -54,6 +60,9 @@ export class Verdicts {
       if (record.status === 'suspect') {
         counters.downs += 1;
         this.#set(now, { ...record, status: 'down' });
+      } else if (!entry.isSpared && this.#isMinority()) {
+        entry.isSpared = true;
+        entry.deadline = now + (minorityGraces - 1) * timing.graceMs;
       } else {
         counters.removals += 1;
         this.#set(now, { ...record, place: vacatedPlace(record.place) });
@@ -97,10 +106,23 @@ export class Verdicts {
     const { self, table, timing } = this.#parts;
     const { record } = entry;
     entry.deadline = Infinity;
+    entry.isSpared = false;
     if (record.nodeId === self.nodeId || !isMember(self)) return;
     if (record.status === 'suspect') entry.deadline = now + suspicionMs(timing, table.size);
     // One that left takes its own place along; should that word be lost, it ends like any other's.
     else if (record.status !== 'alive' && isPlaced(record)) entry.deadline = now + timing.graceMs;
     this.#deadline = Math.min(this.#deadline, entry.deadline);
+  }
+
+  /** Whether fewer than half of the ring's members run, as far as this node knows. */
+  #isMinority(): boolean {
+    let placed = 0;
+    let running = 0;
+    for (const { record } of this.#parts.table.entries) {
+      if (!isPlaced(record)) continue;
+      placed += 1;
+      if (isRunning(record)) running += 1;
+    }
+    return running * 2 < placed;
   }
 }
