@@ -249,3 +249,22 @@ test('offsets beyond 4 GiB are exact', () => {
   equal(Math.max(...offsets), SLAB_HEADER_BYTES + 5999 * mib);
   equal(store.reserve(versionOf(9999), 0, 0, 0, 1), NO_SLOT);
 });
+
+test('a slab that was cut loses what reaches past its end, and it is told as long as that is still being sent', () => {
+  const store = newStore(4);
+  const slots = [1, 2, 3].map((i) => put(store, i));
+  const end = store.fileOffset(slots[1]!);
+  store.pin(slots[0]!);
+  store.pin(slots[2]!);
+  equal(store.dropPast(end), 2);
+  deepEqual(
+    [1, 2, 3].map((i) => holds(store, i)),
+    [true, false, false],
+  );
+  ok(store.isPinnedPast(end));
+  store.unpin(slots[2]!);
+  ok(!store.isPinnedPast(end));
+  ok(store.isPinnedPast(end - 1), 'a slot that ends past it');
+  store.unpin(slots[0]!);
+  ok(!store.isPinnedPast(0));
+});

@@ -290,6 +290,16 @@ export class Store {
     return dropped;
   }
 
+  /** Whether answers are still being sent from slots that reach past this offset of the slab. */
+  isPinnedPast(slabOffset: number): boolean {
+    const records = this.#records;
+    for (let slot = 1; slot < records.end; slot++) {
+      if (records.state(slot) === FREE || records.pins(slot) === 0) continue;
+      if (this.fileOffset(slot) + this.slotBytes(slot) > slabOffset) return true;
+    }
+    return false;
+  }
+
   /** One more than the highest slot that ever was: for walks over all slots, from 1 on. */
   get end(): SlotId {
     return this.#records.end;
