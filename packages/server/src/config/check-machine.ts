@@ -17,7 +17,7 @@ import {
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { lock } from '@s3-accelerator/native/files.ts';
-import { lockFile } from '../disk/slab.ts';
+import { lockName } from '../disk/data-directory.ts';
 import type { Address } from './address.ts';
 import { formatAddress } from './address.ts';
 import type { Listener } from './check-settings.ts';
@@ -87,7 +87,7 @@ function checkDataDir(dataDir: string, capacityBytes: number): string | undefine
 
 /** Whether another process runs on the directory: its lock is tried for a moment, and never made. */
 function isInUse(dataDir: string): boolean {
-  const file = join(dataDir, lockFile);
+  const file = join(dataDir, lockName);
   if (!existsSync(file)) return false;
   const descriptor = openSync(file, constants.O_RDWR);
   try {

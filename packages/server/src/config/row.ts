@@ -15,6 +15,7 @@ export type Unit =
   | ''
   | 'bytes'
   | 'ms'
+  | 's'
   | 'µs'
   | 'connections'
   | 'links'

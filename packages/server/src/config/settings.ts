@@ -168,6 +168,13 @@ export const settings = {
       default: 128,
       doc: 'Fetches from S3 under way at most.',
     }),
+    scrub_interval_s: integer({
+      min: 0,
+      max: 366 * 86_400,
+      unit: 's',
+      default: 7 * 86_400,
+      doc: 'How long the node takes to verify everything that is stored once, in the background; 0 never does.',
+    }),
     origin_limits: table("Limits of the node's traffic with origins.", originLimitRows),
   }),
   cache: table('What a storage node keeps. Only `[node]` processes use it.', {
@@ -175,7 +182,7 @@ export const settings = {
       min: 64 * mib,
       max: 1024 * tib,
       default: 10 * gib,
-      doc: 'Disk space for blocks, preallocated. About 80% of the drive is a good share. It starts empty with each run.',
+      doc: 'Disk space for blocks, preallocated. About 80% of the drive is a good share.',
     }),
     fill_budget_bytes: size({
       min: 32 * mib,

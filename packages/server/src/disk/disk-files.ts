@@ -15,12 +15,15 @@ export interface TableWrite {
 export type Done = (errno: number) => void;
 export type DoneWithChecksum = (errno: number, checksum: number) => void;
 
-export interface DiskFiles {
-  /** The slab, for `sendfile` and reads through the page cache. */
+/** The slab, as answers are made of it. */
+export interface ReadableSlab {
+  /** For `sendfile` and reads, through the page cache. */
   readonly readDescriptor: number;
   /** Whether sent pages keep their bytes when their slot is overwritten, so that `sendfile` may be used. */
   readonly lendsPages: boolean;
+}
 
+export interface DiskFiles extends ReadableSlab {
   /**
    * Writes `length` bytes of the fill memory to the slab, past the page cache; all in multiples of 4096. The CRC32C of the
    * first `checked` bytes comes along. Never makes the file longer: EIO.
@@ -56,8 +59,8 @@ export interface DiskFiles {
    */
   appendLog(bytes: Uint8Array, done: Done): void;
   /**
-   * Writes another metadata log beside the old one, from pieces that are asked for one by one, and what is appended meanwhile,
-   * and puts it in the old one's place. One at a time.
+   * Writes another metadata log beside the old one, from pieces that are asked for one by one, each when the one before it was
+   * written, and from what is appended meanwhile, and puts it in the old one's place. One at a time.
    */
   replaceLog(pieces: Iterator<Uint8Array>, done: Done): void;
 

@@ -11,11 +11,7 @@ import {
   recordSeed,
   type RowClaim,
 } from '@s3-accelerator/core/journal/slot-record.ts';
-import {
-  HEADER_BYTES,
-  rowPosition,
-  type TableHeader,
-} from '@s3-accelerator/core/journal/table-header.ts';
+import { rowPosition, type TableHeader } from '@s3-accelerator/core/journal/table-header.ts';
 import { equalHash128 } from '@s3-accelerator/core/base/hash.ts';
 import { newBlockPlace, type BlockPlace } from '@s3-accelerator/core/store/block-place.ts';
 import type { SlotId, Store } from '@s3-accelerator/core/store/store.ts';
@@ -51,11 +47,6 @@ export class Slots {
     this.#events = events;
   }
 
-  /** Where a slot begins in the slab's file. */
-  fileOffset(slot: SlotId): number {
-    return HEADER_BYTES + this.#store.fileOffset(slot);
-  }
-
   write(slot: SlotId, memory: number, length: number): void {
     const blockBytes = this.#store.length(slot);
     // What lies behind the block's last byte must not be somebody else's former bytes.
@@ -63,7 +54,7 @@ export class Slots {
     const done = (errno: number, checksum: number): void => {
       this.#events.onSlotWritten(slot, errno, checksum | 0);
     };
-    this.#files.writeSlab(this.fileOffset(slot), memory, length, blockBytes, done);
+    this.#files.writeSlab(this.#store.fileOffset(slot), memory, length, blockBytes, done);
   }
 
   syncSlab(): void {
@@ -99,7 +90,7 @@ export class Slots {
 
   #verifyBytes(slot: SlotId, expected: number): void {
     const length = this.#store.length(slot);
-    this.#files.checksumSlab(this.fileOffset(slot), length, (errno, checksum) => {
+    this.#files.checksumSlab(this.#store.fileOffset(slot), length, (errno, checksum) => {
       const isEqual = (checksum | 0) === expected;
       const verdict = errno !== 0 ? 'unreadable' : isEqual ? 'intact' : 'damaged';
       this.#events.onSlotVerified(slot, verdict, expected, errno);

@@ -36,7 +36,7 @@ import { slotMask, type ExchangeId } from '../http/exchange.ts';
 import type { HttpServer } from '../http/http-server.ts';
 import { slotOfToken, tokenOfSlot } from '../node/link-answers.ts';
 import { localAsker, type NodeDriver } from '../node/node-driver.ts';
-import type { Slab } from '../disk/slab.ts';
+import type { ReadableSlab } from '../disk/disk-files.ts';
 import type { PeerEvents } from '../peers/reads.ts';
 import { LocalReads, type LocalReadEvents } from './local-reads.ts';
 import { ObjectHeads } from './object-heads.ts';
@@ -53,7 +53,7 @@ export interface RemoteNodes {
 export interface LocalNode {
   readonly nodeId: number;
   readonly driver: NodeDriver;
-  readonly slab: Slab;
+  readonly slab: ReadableSlab;
 }
 
 export interface GatewayDriverOptions {

@@ -1,12 +1,11 @@
 /**
- * Runs the node's core over a slab, an S3 client and whoever asks.
+ * Runs the node's core over its disk, an S3 client and whoever asks.
  *
  * Askers come from two sides: the gateway in this process and links from others. The core sees one number for each: even ones are
  * the gateway's, odd ones a link's. An effect acts at once, since none of what it calls comes back into the core; outcomes
  * arrive later as events, from the reactor (disk, sent) or the S3 client.
  */
 import { constants } from 'node:os';
-import { getSystemErrorName } from 'node:util';
 import type {
   Asker,
   FetchEnd,
@@ -15,7 +14,8 @@ import type {
   FetchRequest,
   NodeEffects,
 } from '@s3-accelerator/core/node/effects.ts';
-import { firstHeader } from '@s3-accelerator/core/journal/table-header.ts';
+import type { Verdict } from '@s3-accelerator/core/journal/effects.ts';
+import type { TableHeader } from '@s3-accelerator/core/journal/table-header.ts';
 import { Node } from '@s3-accelerator/core/node/node.ts';
 import type { NodeLimits } from '@s3-accelerator/core/node/limits.ts';
 import type { PolicyOf } from '@s3-accelerator/core/node/policy.ts';
@@ -30,7 +30,8 @@ import type {
 import type { Ring } from '@s3-accelerator/core/ring.ts';
 import type { SlotId, Store } from '@s3-accelerator/core/store/store.ts';
 import type { Reactor } from '@s3-accelerator/native/reactor.ts';
-import type { Slab } from '../disk/slab.ts';
+import type { DiskFiles } from '../disk/disk-files.ts';
+import { NodeDisk, type NodeDiskEvents } from '../disk/node-disk.ts';
 import type { FaultLog } from '../log.ts';
 import type { ObjectHash } from '../object-hash.ts';
 import type { FetchEvents, Fetcher } from '../origin/fetcher.ts';
@@ -39,8 +40,11 @@ import { FillPlaces } from './fill-places.ts';
 
 export interface NodeDriverOptions {
   readonly reactor: Reactor;
-  readonly slab: Slab;
+  readonly files: DiskFiles;
+  /** Empty, or with the blocks of earlier runs. */
   readonly store: Store;
+  /** The header of this run, as it stands in the files. */
+  readonly table: TableHeader;
   /** Memory whose address is a multiple of 4096; registered with the reactor. */
   readonly fillMemory: Uint8Array;
   readonly nodeId: number;
@@ -83,7 +87,7 @@ export const localAsker = (id: number): Asker => id * 2;
 /** The core's name for a read that came over a link. */
 export const linkAsker = (id: number): Asker => id * 2 + 1;
 
-export class NodeDriver implements NodeEffects, FetchEvents {
+export class NodeDriver implements NodeEffects, FetchEvents, NodeDiskEvents {
   readonly node: Node;
   /** Set by the composition: answers to the gateway of this process, and over links. */
   localAnswers: NodeAnswers = nowhere;
@@ -96,18 +100,19 @@ export class NodeDriver implements NodeEffects, FetchEvents {
   /** Set by the composition: what carries out fetches. */
   fetcher: Fetcher | null = null;
   readonly #options: NodeDriverOptions;
+  readonly #disk: NodeDisk;
   readonly #places = new FillPlaces();
   readonly #confirmation: Confirmation = { metadata: noMetadata, ageMs: 0, lifetimeMs: 0 };
 
   constructor(options: NodeDriverOptions) {
     this.#options = options;
+    const { store, table, nodeId, ring, layout, limits, policyOf, digest, seed } = options;
     options.reactor.registerFillMemory(options.fillMemory);
-    options.reactor.diskOwner = this;
-    const { store, nodeId, ring, layout, limits, policyOf, digest, seed } = options;
+    this.#disk = new NodeDisk({ ...options, header: table }, this);
     this.node = new Node({
       effects: this,
       store,
-      table: firstHeader({ h0: 0, h1: 0, h2: 0, h3: 0 }, store),
+      table,
       nodeId,
       ring,
       layout,
@@ -118,7 +123,7 @@ export class NodeDriver implements NodeEffects, FetchEvents {
     });
   }
 
-  // Events for the core.
+  // Events for the core, from whoever asks.
 
   onRead(asker: Asker, request: ReadRequest): void {
     this.node.onRead(this.#options.now(), asker, request);
@@ -132,12 +137,7 @@ export class NodeDriver implements NodeEffects, FetchEvents {
   onSlotSent(slot: SlotId, errno: number): void {
     const now = this.#options.now();
     if (unreadable.has(errno)) {
-      const fields = { errno: getSystemErrorName(-errno) };
-      this.#options.faults.error(
-        'disk-read',
-        'a stored block could not be read: it is dropped',
-        fields,
-      );
+      this.#disk.readFailed(errno);
       this.node.onSlotUnreadable(now, slot);
     }
     this.node.onSlotSent(now, slot);
@@ -151,23 +151,72 @@ export class NodeDriver implements NodeEffects, FetchEvents {
   /** Call it a few times a second. */
   tick(): void {
     const now = this.#options.now();
+    this.#disk.tick(now);
     if (this.node.nextDeadline() > now) return;
     this.node.onTick(now);
     this.#leave();
+  }
+
+  /** Stores nothing more; what is stored becomes durable, as `isFlushed` then tells. Go on calling `tick`. */
+  shutdown(): void {
+    this.node.onShutdown(this.#options.now());
+    this.#leave();
+  }
+
+  get isFlushed(): boolean {
+    return this.node.journal.levels().unflushed === 0;
+  }
+
+  /** Marks the run as ended clean, once all is flushed; nothing is written after that. */
+  endRun(done: (errno: number) => void): void {
+    this.#disk.endRun(done);
   }
 
   onWrite(hash: Hash128, phase: 'started' | 'finished'): void {
     this.node.onWrite(this.#options.now(), hash, phase);
   }
 
-  onDisk(slot: SlotId, errno: number): void {
-    if (errno !== 0)
-      this.#options.faults.error('disk-write', 'a block could not be stored', {
-        errno: getSystemErrorName(-errno),
-      });
-    this.node.onSlotWritten(this.#options.now(), slot, errno, 0);
+  // Events of the disk.
+
+  onSlotWritten(slot: SlotId, errno: number, checksum: number): void {
+    this.node.onSlotWritten(this.#options.now(), slot, errno, checksum);
     this.#leave();
   }
+
+  onSlabSynced(errno: number): void {
+    this.node.onSlabSynced(this.#options.now(), errno);
+    this.#leave();
+  }
+
+  onTableSynced(errno: number): void {
+    this.node.onTableSynced(this.#options.now(), errno);
+    this.#leave();
+  }
+
+  onSlotVerified(slot: SlotId, verdict: Verdict, checksum: number): void {
+    this.node.onSlotVerified(this.#options.now(), slot, verdict, checksum);
+    this.#leave();
+  }
+
+  onSlabTruncated(slabBytes: number): void {
+    this.node.onSlabTruncated(this.#options.now(), slabBytes);
+    this.#leave();
+  }
+
+  onMetadataLogCompacted(): void {
+    this.node.onMetadataLogCompacted(this.#options.now());
+    this.#leave();
+  }
+
+  metadataFrom(
+    from: number,
+    limit: number,
+    each: (hash: Hash128, metadata: ObjectMetadata) => void,
+  ): number {
+    return this.node.metadataFrom(from, limit, each);
+  }
+
+  // Events of the S3 client.
 
   onHead(fetch: FetchId, head: FetchHead): void {
     this.node.onFetchHead(this.#options.now(), fetch, head);
@@ -291,49 +340,35 @@ export class NodeDriver implements NodeEffects, FetchEvents {
   }
 
   writeSlot(slot: SlotId, memory: number, length: number): void {
-    const { fillMemory, reactor, slab, store } = this.#options;
-    // What lies behind the block's last byte must not be somebody else's former bytes.
-    fillMemory.fill(0, memory + store.length(slot), memory + length);
-    const checked = store.length(slot);
-    reactor.writeFile(slab.writeDescriptor, store.fileOffset(slot), memory, length, checked, slot);
+    this.#disk.writeSlot(slot, memory, length);
   }
-
-  // The journal's effects. The slab starts empty with each run, so nothing has to survive this one: syncs have nothing to do.
 
   syncSlab(): void {
-    setImmediate(() => {
-      this.node.onSlabSynced(this.#options.now(), 0);
-      this.#leave();
-    });
+    this.#disk.syncSlab();
   }
 
-  writeRecord(): void {
-    return;
+  writeRecord(slot: SlotId, record: Uint8Array): void {
+    this.#disk.writeRecord(slot, record);
   }
 
   syncTable(): void {
-    setImmediate(() => {
-      this.node.onTableSynced(this.#options.now(), 0);
-      this.#leave();
-    });
+    this.#disk.syncTable();
   }
 
-  verifySlot(): void {
-    throw new Error('no block of an earlier run is ever restored');
+  verifySlot(slot: SlotId): void {
+    this.#disk.verifySlot(slot);
   }
 
-  logMetadata(): void {
-    return;
+  logMetadata(hash: Hash128, metadata: ObjectMetadata): void {
+    this.#disk.logMetadata(hash, metadata);
   }
 
-  logForgotten(): void {
-    return;
+  logForgotten(hash: Hash128): void {
+    this.#disk.logForgotten(hash);
   }
 
   compactMetadataLog(): void {
-    setImmediate(() => {
-      this.node.onMetadataLogCompacted(this.#options.now());
-    });
+    this.#disk.compactMetadataLog();
   }
 
   #leave(): void {

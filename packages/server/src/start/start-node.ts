@@ -1,16 +1,20 @@
-/** Puts a storage node together: slab, store, core, S3 client, and the links that others ask it over. */
+/** Puts a storage node together: files, store, core, S3 client, and the links that others ask it over. */
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { U64 } from '@s3-accelerator/core/base/hash.ts';
 import { Layout } from '@s3-accelerator/core/layout.ts';
 import { defaultNodeLimits, type NodeLimits } from '@s3-accelerator/core/node/limits.ts';
 import type { BucketPolicy } from '@s3-accelerator/core/node/policy.ts';
 import type { Ring } from '@s3-accelerator/core/ring.ts';
-import { Store } from '@s3-accelerator/core/store/store.ts';
 import { alignedMemory } from '@s3-accelerator/native/files.ts';
 import type { Reactor } from '@s3-accelerator/native/reactor.ts';
 import type { CacheConfig, Config, NodeConfig } from '../config/config.ts';
-import type { WrapFiles } from '../disk/disk-files.ts';
-import { Slab } from '../disk/slab.ts';
+import type { ReadableSlab, WrapFiles } from '../disk/disk-files.ts';
+import { errnoName } from '../disk/errno.ts';
+import { LocalFiles } from '../disk/local-files.ts';
+import { LogFile } from '../disk/log-file.ts';
+import { openStore, type OpenedStore } from '../disk/open-store.ts';
+import { readMetadataLog } from '../disk/read-log.ts';
 import type { FaultLog, Log } from '../log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { publishLimit, publishNode, publishOrigin, publishStore } from '../metrics/publish.ts';
@@ -46,13 +50,17 @@ export interface ProcessContext {
 export interface RunningNode {
   readonly nodeId: number;
   readonly driver: NodeDriver;
-  readonly slab: Slab;
+  readonly slab: ReadableSlab;
   /** The way to S3 for requests that aren't reads. */
   readonly forward: ForwardPort;
   tick(): void;
   reload(config: Config): void;
   stop(): Promise<void>;
 }
+
+/** How long a stopping node waits for its disk, and how often it looks. */
+const flushMs = 5000;
+const flushTickMs = 5;
 
 const randomSeed = (): U64 => {
   const bytes = randomBytes(8);
@@ -63,30 +71,28 @@ function policies(cache: CacheConfig): (bucket: string) => BucketPolicy {
   return (bucket) => cache.buckets.get(bucket) ?? cache.defaultPolicy;
 }
 
-/** The bookkeeping of the slab, and the file of the size that it asks for. */
-function openStore(
+/** What the data directory holds. */
+function openedStore(
   { config: { cache }, log }: ProcessContext,
   { dataDir }: NodeConfig,
   blockBytes: number,
-): { store: Store; slab: Slab } {
-  const store = new Store({
-    capacityBytes: cache.capacityBytes,
-    blockBytes,
-    doorkeeperWindowMs: cache.doorkeeperWindowMs,
-    seed: randomSeed(),
-  });
-  log.info({ bytes: store.slabBytes, directory: dataDir }, 'preparing the slab');
-  const slab = Slab.open(dataDir, store.slabBytes);
-  if (!slab.lendsPages) {
+): OpenedStore {
+  const { capacityBytes, doorkeeperWindowMs } = cache;
+  const options = { capacityBytes, blockBytes, doorkeeperWindowMs, seed: randomSeed() };
+  const opened = openStore(dataDir, options, log);
+  if (!opened.directory.lendsPages) {
     log.warn(
       { dataDir },
       "this file system can't lend pages to sockets safely: answers are copied, which costs CPU time; ext4 and XFS can",
     );
   }
-  return { store, slab };
+  return opened;
 }
 
-function limitsOf({ maxReaders, maxFetches }: NodeConfig, cache: CacheConfig): NodeLimits {
+function limitsOf(
+  { maxReaders, maxFetches, scrubIntervalS }: NodeConfig,
+  cache: CacheConfig,
+): NodeLimits {
   const { fillBudgetBytes, metadataEntries, metadataBytes } = cache;
   return {
     ...defaultNodeLimits,
@@ -96,21 +102,25 @@ function limitsOf({ maxReaders, maxFetches }: NodeConfig, cache: CacheConfig): N
     fillBudgetBytes,
     metadataEntries,
     metadataBytes,
+    scrubIntervalMs: scrubIntervalS === 0 ? Infinity : scrubIntervalS * 1000,
   };
 }
 
-export function startNode(context: ProcessContext, node: NodeConfig): RunningNode {
-  const { config, reactor, ring, faults, metrics, now } = context;
+export async function startNode(context: ProcessContext, node: NodeConfig): Promise<RunningNode> {
+  const { config, reactor, ring, log, faults, metrics, now, wrapFiles } = context;
   const { cache } = config;
   const layout = new Layout();
   let origins = originsOf(config);
   let policyOf = policies(cache);
 
-  const { store, slab } = openStore(context, node, layout.blockBytes);
+  const { store, directory, header } = openedStore(context, node, layout.blockBytes);
+  const logFile = await LogFile.open(node.dataDir);
+  const files = wrapFiles(new LocalFiles(directory, logFile, reactor), node.dataDir);
   const driver = new NodeDriver({
     reactor,
-    slab,
+    files,
     store,
+    table: header,
     fillMemory: alignedMemory(cache.fillBudgetBytes),
     nodeId: node.id,
     ring,
@@ -122,6 +132,9 @@ export function startNode(context: ProcessContext, node: NodeConfig): RunningNod
     now,
     faults,
   });
+
+  const known = readMetadataLog(node.dataDir, header.cacheId, driver.node.metadataLog);
+  log.info(known, 'metadata of earlier runs is back');
 
   const originFault = (failure: OriginFailure, bucket: string): void => {
     const { code, hint } = failure;
@@ -142,7 +155,7 @@ export function startNode(context: ProcessContext, node: NodeConfig): RunningNod
     },
   );
   const forward = new WriteNotice(toOrigin, driver);
-  const links = startLinks(context, node, slab, driver, forward);
+  const links = startLinks(context, node, files, driver, forward);
 
   publishNode(metrics, driver.node);
   publishStore(metrics, store.counters);
@@ -152,7 +165,7 @@ export function startNode(context: ProcessContext, node: NodeConfig): RunningNod
   return {
     nodeId: node.id,
     driver,
-    slab,
+    slab: files,
     forward,
     tick: () => {
       driver.tick();
@@ -164,16 +177,36 @@ export function startNode(context: ProcessContext, node: NodeConfig): RunningNod
     stop: async () => {
       links?.close();
       await client.close();
-      slab.close();
+      await endRun(driver, log);
+      await files.close();
     },
   };
+}
+
+/** Makes what is stored durable and marks the run as ended clean, unless that takes too long. */
+async function endRun(driver: NodeDriver, log: Log): Promise<void> {
+  driver.shutdown();
+  const deadline = performance.now() + flushMs;
+  while (!driver.isFlushed) {
+    if (performance.now() > deadline) {
+      log.warn('the disk takes too long: the next start verifies what is stored');
+      return;
+    }
+    await sleep(flushTickMs);
+    driver.tick();
+  }
+  const errno = await new Promise<number>((resolve) => {
+    driver.endRun(resolve);
+  });
+  if (errno === 0) return;
+  log.warn({ errno: errnoName(errno) }, 'the next start verifies what is stored');
 }
 
 /** Listens for other processes of the cluster; a process that is a cluster of its own has none. */
 function startLinks(
   { config, reactor, log, faults, metrics }: ProcessContext,
   node: NodeConfig,
-  slab: Slab,
+  slab: ReadableSlab,
   driver: NodeDriver,
   forward: ForwardPort,
 ): LinkServer | null {

@@ -64,7 +64,7 @@ export async function start(
   let node: RunningNode | null = null;
   let gateway: RunningGateway | null = null;
   try {
-    if (config.node !== undefined) node = startNode(context, config.node);
+    if (config.node !== undefined) node = await startNode(context, config.node);
     if (config.gateway !== undefined) gateway = startGateway({ ...context, node }, config.gateway);
   } catch (error) {
     await gateway?.stop();

@@ -1,0 +1,101 @@
+/**
+ * Makes a store out of what is in a data directory: the blocks of earlier runs, or none, and says so in the log.
+ *
+ * Runs before anybody is served, so it may wait for the disk; one that takes long says how far it is. Afterwards the header of the
+ * new run stands in the files.
+ */
+import { randomBytes } from 'node:crypto';
+import type { Hash128 } from '@s3-accelerator/core/base/hash.ts';
+import { Recovery } from '@s3-accelerator/core/journal/recovery.ts';
+import { RECORD_BYTES } from '@s3-accelerator/core/journal/slot-record.ts';
+import { planStart, type EmptyReason } from '@s3-accelerator/core/journal/start-plan.ts';
+import { rowPosition, type TableHeader } from '@s3-accelerator/core/journal/table-header.ts';
+import { Store, type StoreOptions } from '@s3-accelerator/core/store/store.ts';
+import type { Log } from '../log.ts';
+import { DataDirectory } from './data-directory.ts';
+
+/** A store and the files that it speaks of. */
+export interface OpenedStore {
+  readonly store: Store;
+  readonly directory: DataDirectory;
+  readonly header: TableHeader;
+}
+
+/** Bytes of the table that are read at a time. */
+const pieceBytes = 4 << 20;
+const progressMs = 2000;
+
+const emptyReasons: Readonly<Record<EmptyReason, string>> = {
+  new: 'a new data directory: the cache is empty',
+  'table-missing':
+    'the slot table is gone, so nobody knows what is in the slab: the cache starts empty',
+  'table-damaged': 'the slot table is damaged or something else: the cache starts empty',
+  'table-format':
+    'the slot table was written by another version of the program: the cache starts empty',
+  'block-size': 'the data directory was written with another block size: the cache starts empty',
+  'slab-missing': 'the slab is gone or was emptied: the cache starts empty',
+  'slab-damaged': 'the slab is damaged or something else: the cache starts empty',
+  'slab-foreign': 'slab and slot table belong to different caches: the cache starts empty',
+};
+
+/** Throws an Error that says what to do; nothing is open then. */
+export function openStore(dataDir: string, options: StoreOptions, log: Log): OpenedStore {
+  const store = new Store(options);
+  log.info({ bytes: store.slabBytes, directory: dataDir }, 'preparing the slab');
+  const directory = DataDirectory.open(dataDir, store.slabBytes);
+  try {
+    const plan = planStart(directory.tableHead, directory.slabHead, store, randomId());
+    if (plan.kind === 'empty') {
+      const { reason } = plan;
+      log[reason === 'new' ? 'info' : 'warn']({ directory: dataDir, reason }, emptyReasons[reason]);
+      directory.forgetRows();
+    } else {
+      if (!plan.isSlabTrusted) {
+        log.warn(
+          { directory: dataDir },
+          "the slab isn't the one that the last run wrote to: every block is verified before it is served",
+        );
+      }
+      restore(store, directory, plan.header, log);
+    }
+    directory.writeHeader(plan.header);
+    return { store, directory, header: plan.header };
+  } catch (error) {
+    directory.close();
+    const { message } = error as Error;
+    throw new Error(
+      `node.data_dir ${dataDir} can't be read: ${message}. ` +
+        'Empty the directory to begin with an empty cache, or name another one',
+      { cause: error },
+    );
+  }
+}
+
+/** Hands the table's rows to the core, as many as the file has. */
+function restore(store: Store, directory: DataDirectory, header: TableHeader, log: Log): void {
+  const recovery = new Recovery(store, header, directory.slabBytesFound);
+  const began = performance.now();
+  let nextWord = began + progressMs;
+  const bytes = directory.tableBytes();
+  const piece = new Uint8Array(pieceBytes);
+  for (let position = rowPosition(recovery.next); ; position = rowPosition(recovery.next)) {
+    const rows = Math.floor(directory.readTable(position, piece) / RECORD_BYTES);
+    if (rows === 0) break;
+    recovery.take(new Int32Array(piece.buffer, 0, (rows * RECORD_BYTES) / 4));
+    if (performance.now() < nextWord) continue;
+    nextWord += progressMs;
+    log.info({ percent: Math.floor((100 * position) / bytes) }, 'reading the slot table');
+  }
+  const counts = recovery.finish();
+  const ms = Math.round(performance.now() - began);
+  log.info({ ...counts, ms }, 'blocks of earlier runs are back');
+  const lost = counts.damaged + counts.outside + counts.contradictory;
+  if (lost > 0)
+    log.warn({ rows: lost }, 'rows of the slot table could not be used; S3 has those blocks');
+}
+
+function randomId(): Hash128 {
+  const bytes = randomBytes(16);
+  const [h0, h1, h2, h3] = [0, 4, 8, 12].map((at) => bytes.readUInt32LE(at));
+  return { h0: h0!, h1: h1!, h2: h2!, h3: h3! };
+}
