@@ -51,6 +51,7 @@ export class Admissions {
     const since = at - atMost(2 * this.#rules.doorkeeperWindowMs, this.#rules);
     const start = block.index * this.#blockBytes;
     const touches = (answer: ClientAnswer): boolean => {
+      if (answer.etag !== '' && answer.etag !== block.etag) return false;
       if (answer.request.head || answer.startedAt > at || answer.endedAt < since) return false;
       const { first, length } = answerFrom(version, answer.request);
       return first < start + this.#blockBytes && first + length > start;

@@ -42,12 +42,12 @@ export function whyImpossible(
 ): string | null {
   let reason = '';
   for (const state of statesBetween(oracle, answer, after, until)) {
-    const difference = differenceFrom(state, answer);
+    const difference = differenceFrom(oracle, state, answer);
     if (difference === null) return null;
     // What is wrong with the version that the answer names says more than what is wrong with others.
     if (reason === '' || state.etag === answer.etag) reason = difference;
   }
-  return otherVersion(oracle, answer, after, until) ?? otherBytes(oracle, answer) ?? reason;
+  return otherVersion(oracle, answer, after, until) ?? reason;
 }
 
 /** The version that the answer names, when it is none that was current. */
@@ -68,7 +68,7 @@ function otherVersion(
 }
 
 /** What of the answer isn't what S3 says while `state` is current; null when all is. */
-function differenceFrom(state: Version, answer: ClientAnswer): string | null {
+function differenceFrom(oracle: Oracle, state: Version, answer: ClientAnswer): string | null {
   const expected = answerFrom(state, answer.request);
   if (answer.status !== expected.status) {
     return `status ${answer.status} where S3 says ${expected.status} of ${nameOfState(state)}`;
@@ -94,7 +94,7 @@ function differenceFrom(state: Version, answer: ClientAnswer): string | null {
         wrongHeaders(state, answer) ??
         wrongRange(expected, answer) ??
         wrongBody(expected, answer) ??
-        wrongContent(state, answer)
+        wrongContent(oracle, state, answer)
       );
   }
 }
@@ -134,34 +134,23 @@ function wrongBody(expected: S3Answer, answer: ClientAnswer): string | null {
   return null;
 }
 
-function wrongContent(state: Version, answer: ClientAnswer): string | null {
+function wrongContent(oracle: Oracle, state: Version, answer: ClientAnswer): string | null {
   let position = answer.first;
   for (const bytes of answer.body) {
     const at = firstDifference(state.content, position, bytes);
-    if (at >= 0) return `byte ${position + at} isn't one of ${nameOfState(state)}`;
+    if (at >= 0) {
+      const whose = ownerOf(oracle, state, position + at, bytes.subarray(at, at + 16));
+      return `byte ${position + at} isn't one of ${nameOfState(state)}: it is ${whose}`;
+    }
     position += bytes.length;
   }
   return null;
 }
 
-/** Whose bytes came instead, for the message: a piece of another version is another mistake than noise. */
-function otherBytes(oracle: Oracle, answer: ClientAnswer): string | null {
-  const { bucket, key } = answer.request;
-  const states = oracle.history(bucket, key);
-  const named = states.find(({ etag }) => etag !== '' && etag === answer.etag);
-  if (named === undefined) return null;
-  let position = answer.first;
-  for (const bytes of answer.body) {
-    const at = firstDifference(named.content, position, bytes);
-    if (at >= 0) {
-      const rest = bytes.subarray(at, at + 16);
-      const other = states.find(
-        ({ etag, content }) => etag !== '' && firstDifference(content, position + at, rest) === -1,
-      );
-      const whose = other === undefined ? 'of no version of this key' : `of ${nameOfState(other)}`;
-      return `byte ${position + at} isn't one of ${nameOfState(named)}: it is ${whose}`;
-    }
-    position += bytes.length;
-  }
-  return null;
+/** Whose bytes came instead: a piece of another version is another mistake than noise. */
+function ownerOf(oracle: Oracle, state: Version, first: number, bytes: Uint8Array): string {
+  const other = oracle
+    .history(state.bucket, state.key)
+    .find(({ etag, content }) => etag !== '' && firstDifference(content, first, bytes) === -1);
+  return other === undefined ? 'of no version of this key' : `of ${nameOfState(other)}`;
 }

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { ClientAnswer } from '../history/client-answer.ts';
+import { checkNodeError, checkSharedError } from './coalescing.ts';
+import { HandMade, requestOf } from './testing/hand-made.ts';
+
+/** A 404 for a read that was asked at 100, by a request that was sent at `sentAt`. */
+function missing(sentAt: number): { made: HandMade; answer: ClientAnswer } {
+  const made = new HandMade();
+  const answer = made.answer(made.oracle.current('b', 'k'), { startedAt: 100 });
+  answer.errorOf = made.refusal(requestOf('k'), sentAt).id;
+  return { made, answer };
+}
+
+describe('an error that clients share', () => {
+  void test('goes to those who asked before its request was sent', () => {
+    for (const sentAt of [100, 105]) {
+      const { made, answer } = missing(sentAt);
+      assert.equal(checkSharedError(made.history, answer), null);
+    }
+  });
+
+  void test('goes to nobody who asked after it, not even a moment', () => {
+    for (const sentAt of [99.999, 50]) {
+      const { made, answer } = missing(sentAt);
+      assert.match(checkSharedError(made.history, answer) ?? '', /given to a read of 100/);
+    }
+  });
+
+  void test('is of the object that was asked for', () => {
+    const { made, answer } = missing(105);
+    answer.errorOf = made.refusal(requestOf('other'), 105).id;
+    assert.match(checkSharedError(made.history, answer) ?? '', /an error about b\/other/);
+  });
+
+  void test('is one that S3 gave', () => {
+    const { made, answer } = missing(105);
+    answer.errorOf = made.refusal(requestOf('k'), 105, 200, '').id;
+    assert.match(checkSharedError(made.history, answer) ?? '', /where S3 said 200/);
+    answer.errorOf = 77;
+    assert.match(checkSharedError(made.history, answer) ?? '', /no request to S3/);
+  });
+
+  void test('is never a 404 of our own', () => {
+    const { made, answer } = missing(105);
+    answer.errorOf = -1;
+    assert.match(checkSharedError(made.history, answer) ?? '', /a 404 that no request/);
+    answer.isPassedThrough = true;
+    assert.equal(checkSharedError(made.history, answer), null);
+  });
+
+  void test('a 503 of our own is nobody else’s', () => {
+    const { made } = missing(105);
+    const answer = made.error('k', 503, 'SlowDown', { startedAt: 100 });
+    assert.equal(checkSharedError(made.history, answer), null);
+  });
+});
+
+describe('an error that a node shares', () => {
+  void test('goes to reads that arrived before its request was sent, and no others', () => {
+    for (const [sentAt, may] of [
+      [101, true],
+      [100, true],
+      [99.5, false],
+    ] as const) {
+      const made = new HandMade();
+      const read = made.lookup({ arrivedAt: 100 });
+      assert.equal(checkNodeError(made.history, read), null);
+      read.errorOf = made.refusal(requestOf('k'), sentAt, 500, 'InternalError').id;
+      assert.equal(checkNodeError(made.history, read) === null, may);
+    }
+  });
+
+  void test('is of the object that was asked for', () => {
+    const made = new HandMade();
+    const read = made.lookup({ arrivedAt: 100, kind: 'blocks' });
+    read.errorOf = made.refusal(requestOf('other'), 101).id;
+    assert.notEqual(checkNodeError(made.history, read), null);
+  });
+});
