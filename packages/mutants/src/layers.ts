@@ -23,7 +23,7 @@ export interface Layer {
 
 /** Seeds of the simulator that a planted bug has to get through. */
 const seeds = 400;
-const simulator = 'packages/sim/src/command/main.ts';
+const seedRange = 'packages/mutants/src/seed-range.ts';
 
 /** Random histories of whole machines and structures, held against simple models. */
 const isProperty = (file: string): boolean =>
@@ -58,7 +58,7 @@ export function layersOf(bug: PlantedBug, root: string): Layer[] {
   ];
   if (isSimulated(bug.file)) {
     layers.push(layer('scenario', testsIn('packages/sim/src/scenarios', root)));
-    layers.push(layer('seeds', globSync(simulator, { cwd: root })));
+    layers.push(layer('seeds', [seedRange]));
   }
   const named = bug.server ?? [];
   layers.push(
@@ -73,8 +73,8 @@ export function layersOf(bug: PlantedBug, root: string): Layer[] {
 /** How a layer is run in a tree; `concurrency` test files at a time. */
 export function commandOf({ name, files }: Layer, tree: ScratchTree, concurrency: number): Command {
   if (name === 'seeds') {
-    const args = [simulator, '0', '--seeds', String(seeds)];
-    return { args, cwd: tree.root, failure: /^(?:FAILED|failed|seed \d+ failed)[: ]*(.*)$/ };
+    const args = [seedRange, String(seeds)];
+    return { args, cwd: tree.root, failure: /^(seed \d+ failed: .*)$/ };
   }
   const args = ['--import', tree.preload, '--test', '--test-reporter=tap'];
   // Pure code needs no process for each file, and starts far quicker without.

@@ -118,8 +118,8 @@ export const admissionBugs: readonly PlantedBug[] = [
     name: 'ghost-comes-back-as-a-stranger',
     breaks: ['thrift'],
     file: 'packages/core/src/store/store.ts',
-    find: 'this.#queues.add(slot, isGhost ? MAIN : SMALL);',
-    replace: 'this.#queues.add(slot, isGhost ? SMALL : SMALL);',
+    find: 'this.#admit(slot, isGhost ? MAIN : SMALL);',
+    replace: 'this.#admit(slot, isGhost ? SMALL : SMALL);',
     why: 'A block that was evicted too early is evicted too early again.',
   },
   {

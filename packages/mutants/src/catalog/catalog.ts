@@ -4,6 +4,7 @@ import { admissionBugs } from './admission.ts';
 import { authorisationBugs } from './authorisation.ts';
 import { fillBugs } from './fills.ts';
 import { freshnessBugs } from './freshness.ts';
+import { journalBugs } from './journal.ts';
 import { livenessBugs } from './liveness.ts';
 import { rangeBugs } from './ranges.ts';
 import { storageBugs } from './storage.ts';
@@ -15,6 +16,7 @@ export const catalog: readonly PlantedBug[] = [
   ...freshnessBugs,
   ...rangeBugs,
   ...storageBugs,
+  ...journalBugs,
   ...writeBugs,
   ...authorisationBugs,
   ...livenessBugs,

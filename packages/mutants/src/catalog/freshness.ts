@@ -50,8 +50,8 @@ export const freshnessBugs: readonly PlantedBug[] = [
     name: 'confirmation-counted-from-the-answer-of-s3',
     breaks: [1, 4],
     file: home,
-    find: 'if (!lookup.isOvertaken) this.#parts.metadata.put(hash, metadata, sentAt);',
-    replace: 'if (!lookup.isOvertaken) this.#parts.metadata.put(hash, metadata, now);',
+    find: 'if (!lookup.isOvertaken) this.#parts.metadata.keep(hash, metadata, sentAt);',
+    replace: 'if (!lookup.isOvertaken) this.#parts.metadata.keep(hash, metadata, now);',
     why: 'What S3 said before a change counts as said after it.',
   },
   {
@@ -212,8 +212,8 @@ export const freshnessBugs: readonly PlantedBug[] = [
     name: 'first-fetch-kept-after-a-write',
     breaks: [4],
     file: home,
-    find: 'if (!lookup.isOvertaken) this.#parts.metadata.put(hash, metadata, sentAt);',
-    replace: 'this.#parts.metadata.put(hash, metadata, sentAt);',
+    find: 'if (!lookup.isOvertaken) this.#parts.metadata.keep(hash, metadata, sentAt);',
+    replace: 'this.#parts.metadata.keep(hash, metadata, sentAt);',
     why: 'What S3 said before a write is kept as what the object is.',
   },
   {

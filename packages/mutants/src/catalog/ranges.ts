@@ -184,8 +184,8 @@ export const rangeBugs: readonly PlantedBug[] = [
     name: 'slot-read-beyond-its-block',
     breaks: [1, 7],
     file: 'packages/core/src/node/owner.ts',
-    find: 'if (slot !== NO_SLOT && length > 0 && offset + length <= store.length(slot)) {',
-    replace: 'if (slot !== NO_SLOT && length > 0) {',
+    find: 'slot !== NO_SLOT && length > 0 && offset + length <= store.length(slot);',
+    replace: 'slot !== NO_SLOT && length > 0;',
     why: 'A read of more than the block holds gets what lies behind it, which may be another tenant’s.',
   },
   {

@@ -134,8 +134,8 @@ export const storageBugs: readonly PlantedBug[] = [
   {
     name: 'tail-of-a-slot-not-cleared',
     breaks: [7],
-    file: 'packages/server/src/node/node-driver.ts',
-    find: '    fillMemory.fill(0, memory + store.length(slot), memory + length);\n',
+    file: 'packages/server/src/disk/slots.ts',
+    find: '    this.#fillMemory.fill(0, memory + blockBytes, memory + length);\n',
     replace: '',
     why: 'What another tenant’s object left in memory is written to disk behind a block.',
     server: ['quick-start'],
