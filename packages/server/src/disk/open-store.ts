@@ -6,7 +6,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Hash128 } from '@s3-accelerator/core/base/hash.ts';
-import { Recovery } from '@s3-accelerator/core/journal/recovery.ts';
+import { Recovery, type RecoveryCounts } from '@s3-accelerator/core/journal/recovery.ts';
 import { RECORD_BYTES } from '@s3-accelerator/core/journal/slot-record.ts';
 import { planStart, type EmptyReason } from '@s3-accelerator/core/journal/start-plan.ts';
 import { rowPosition, type TableHeader } from '@s3-accelerator/core/journal/table-header.ts';
@@ -19,6 +19,8 @@ export interface OpenedStore {
   readonly store: Store;
   readonly directory: DataDirectory;
   readonly header: TableHeader;
+  /** What came back of earlier runs. */
+  readonly recovered: Readonly<RecoveryCounts>;
 }
 
 /** Bytes of the table that are read at a time. */
@@ -38,12 +40,21 @@ const emptyReasons: Readonly<Record<EmptyReason, string>> = {
   'slab-foreign': 'slab and slot table belong to different caches: the cache starts empty',
 };
 
+const nothing: RecoveryCounts = {
+  restored: 0,
+  trusted: 0,
+  damaged: 0,
+  outside: 0,
+  contradictory: 0,
+};
+
 /** Throws an Error that says what to do; nothing is open then. */
 export function openStore(dataDir: string, options: StoreOptions, log: Log): OpenedStore {
   const store = new Store(options);
   log.info({ bytes: store.slabBytes, directory: dataDir }, 'preparing the slab');
   const directory = DataDirectory.open(dataDir, store.slabBytes);
   try {
+    let recovered = nothing;
     const plan = planStart(directory.tableHead, directory.slabHead, store, randomId());
     if (plan.kind === 'empty') {
       const { reason } = plan;
@@ -56,10 +67,10 @@ export function openStore(dataDir: string, options: StoreOptions, log: Log): Ope
           "the slab isn't the one that the last run wrote to: every block is verified before it is served",
         );
       }
-      restore(store, directory, plan.header, log);
+      recovered = restore(store, directory, plan.header, log);
     }
     directory.writeHeader(plan.header);
-    return { store, directory, header: plan.header };
+    return { store, directory, header: plan.header, recovered };
   } catch (error) {
     directory.close();
     const { message } = error as Error;
@@ -72,7 +83,12 @@ export function openStore(dataDir: string, options: StoreOptions, log: Log): Ope
 }
 
 /** Hands the table's rows to the core, as many as the file has. */
-function restore(store: Store, directory: DataDirectory, header: TableHeader, log: Log): void {
+function restore(
+  store: Store,
+  directory: DataDirectory,
+  header: TableHeader,
+  log: Log,
+): RecoveryCounts {
   const recovery = new Recovery(store, header, directory.slabBytesFound);
   const began = performance.now();
   let nextWord = began + progressMs;
@@ -90,8 +106,10 @@ function restore(store: Store, directory: DataDirectory, header: TableHeader, lo
   const ms = Math.round(performance.now() - began);
   log.info({ ...counts, ms }, 'blocks of earlier runs are back');
   const lost = counts.damaged + counts.outside + counts.contradictory;
-  if (lost > 0)
+  if (lost > 0) {
     log.warn({ rows: lost }, 'rows of the slot table could not be used; S3 has those blocks');
+  }
+  return counts;
 }
 
 function randomId(): Hash128 {

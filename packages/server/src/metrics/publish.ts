@@ -8,6 +8,8 @@ import type { GatewayCounters } from '@s3-accelerator/core/gateway/counters.ts';
 import type { GatewayLevels } from '@s3-accelerator/core/gateway/gateway.ts';
 import type { NodeCounters } from '@s3-accelerator/core/node/counters.ts';
 import type { NodeLevels } from '@s3-accelerator/core/node/node.ts';
+import type { VerificationCounters } from '@s3-accelerator/core/node/verification.ts';
+import type { JournalCounters, JournalLevels } from '@s3-accelerator/core/journal/journal.ts';
 import type { StoreCounters } from '@s3-accelerator/core/store/store.ts';
 import type { Stat } from '@s3-accelerator/native/native.ts';
 import type { ServerCounters } from '../http/connection-machine.ts';
@@ -51,6 +53,33 @@ export function publishGateway(
 export function publishNode(metrics: Metrics, node: Counting<NodeCounters, NodeLevels>): void {
   publish(metrics, nodePlan, () => node.counters);
   publish(metrics, nodeLevelsPlan, () => node.levels());
+}
+
+export function publishJournal(
+  metrics: Metrics,
+  journal: Counting<JournalCounters, JournalLevels>,
+): void {
+  publish(metrics, journalPlan, () => journal.counters);
+  publish(metrics, journalLevelsPlan, () => journal.levels());
+}
+
+export function publishVerification(
+  metrics: Metrics,
+  counters: Readonly<VerificationCounters>,
+): void {
+  publish(metrics, verificationPlan, () => counters);
+}
+
+/** What a node found at its start. */
+export interface Restored {
+  readonly blocks: number;
+  readonly trustedBlocks: number;
+  readonly refusedRows: number;
+  readonly objects: number;
+}
+
+export function publishRestored(metrics: Metrics, restored: Restored): void {
+  publish(metrics, restoredPlan, () => restored);
 }
 
 export function publishServer(metrics: Metrics, counters: Readonly<ServerCounters>): void {
@@ -170,6 +199,42 @@ const nodeLevelsPlan: Plan<NodeLevels> = {
   fillBytes: ['s3accel_node_fill_bytes'],
   metadataEntries: ['s3accel_node_metadata_entries'],
   metadataBytes: ['s3accel_node_metadata_bytes'],
+};
+
+const journalPlan: Plan<JournalCounters> = {
+  slabSyncs: ['s3accel_node_syncs_total', { file: 'slab' }],
+  tableSyncs: ['s3accel_node_syncs_total', { file: 'slots' }],
+  slabSyncsFailed: fault('disk', 'slab-sync-failed'),
+  tableSyncsFailed: fault('disk', 'table-sync-failed'),
+  rowsRecorded: ['s3accel_node_rows_total', { kind: 'recorded' }],
+  rowsCleared: ['s3accel_node_rows_total', { kind: 'cleared' }],
+  unsyncedDropped: ['s3accel_node_lost_blocks_total', { cause: 'unsynced' }],
+  storesRefused: limit('node_journal'),
+};
+
+const journalLevelsPlan: Plan<JournalLevels> = {
+  waitingWrites: ['s3accel_node_waiting_slot_writes'],
+  writes: ['s3accel_node_slot_writes'],
+  unrecorded: ['s3accel_node_unrecorded_blocks'],
+  unclearedRows: ['s3accel_node_uncleared_rows'],
+  // Only of interest while the process ends, when nobody scrapes it.
+  unflushed: null,
+};
+
+const verificationPlan: Plan<VerificationCounters> = {
+  intact: ['s3accel_node_verified_blocks_total', { verdict: 'intact' }],
+  damaged: ['s3accel_node_verified_blocks_total', { verdict: 'damaged' }],
+  unreadable: ['s3accel_node_verified_blocks_total', { verdict: 'unreadable' }],
+  scrubbed: ['s3accel_node_scrubbed_blocks_total'],
+  exhausted: limit('node_verifications'),
+  truncated: ['s3accel_node_lost_blocks_total', { cause: 'truncated' }],
+};
+
+const restoredPlan: Plan<Restored> = {
+  blocks: ['s3accel_node_restored_blocks'],
+  trustedBlocks: ['s3accel_node_restored_trusted_blocks'],
+  refusedRows: ['s3accel_node_refused_rows'],
+  objects: ['s3accel_node_restored_objects'],
 };
 
 const storePlan: Plan<StoreCounters> = {

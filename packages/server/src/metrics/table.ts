@@ -118,6 +118,36 @@ export const metricTable = {
   s3accel_node_capacity_bytes: gauge('Disk space for blocks.'),
   s3accel_node_slots_reserved: gauge('Slots reserved for blocks that are being written.'),
   s3accel_node_slots_pinned: gauge('Slots that answers are being sent from.'),
+  s3accel_node_restored_blocks: gauge('Blocks of earlier runs that were back at the start.'),
+  s3accel_node_restored_trusted_blocks: gauge(
+    'Those of them that are served without being verified first.',
+  ),
+  s3accel_node_refused_rows: gauge('Rows of the slot table that were of no use at the start.'),
+  s3accel_node_restored_objects: gauge('Entries read from the metadata log at the start.'),
+  s3accel_node_verified_blocks_total: counter(
+    'Stored blocks that were compared with their row, by what came of it.',
+    { verdict: ['intact', 'damaged', 'unreadable'] },
+  ),
+  s3accel_node_scrubbed_blocks_total: counter(
+    'Those of them that nobody waited for: the scrub.',
+    noLabels,
+  ),
+  s3accel_node_lost_blocks_total: counter(
+    'Stored blocks dropped because of the disk: not durable when a sync failed, or past the end of a slab that was cut.',
+    { cause: ['unsynced', 'truncated'] },
+  ),
+  s3accel_node_slot_writes: gauge('Writes of slots under way.'),
+  s3accel_node_waiting_slot_writes: gauge(
+    'Writes of slots that wait for the slot table to forget what was there.',
+  ),
+  s3accel_node_unrecorded_blocks: gauge('Blocks stored whose row is not durable yet.'),
+  s3accel_node_uncleared_rows: gauge('Rows of blocks that left which are not durably empty yet.'),
+  s3accel_node_syncs_total: counter('Times that a file was made durable.', {
+    file: ['slab', 'slots'],
+  }),
+  s3accel_node_rows_total: counter('Rows of the slot table written durably.', {
+    kind: ['recorded', 'cleared'],
+  }),
   s3accel_node_links: gauge('Open links from gateways and other nodes.'),
 
   s3accel_s3_requests_total: counter('Requests sent to origins, by the status answered.', {

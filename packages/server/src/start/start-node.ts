@@ -17,7 +17,15 @@ import { openStore, type OpenedStore } from '../disk/open-store.ts';
 import { readMetadataLog } from '../disk/read-log.ts';
 import type { FaultLog, Log } from '../log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { publishLimit, publishNode, publishOrigin, publishStore } from '../metrics/publish.ts';
+import {
+  publishJournal,
+  publishLimit,
+  publishNode,
+  publishOrigin,
+  publishRestored,
+  publishStore,
+  publishVerification,
+} from '../metrics/publish.ts';
 import { LinkAnswers } from '../node/link-answers.ts';
 import { NodeDriver } from '../node/node-driver.ts';
 import { LinkReads } from '../node/link-reads.ts';
@@ -113,7 +121,7 @@ export async function startNode(context: ProcessContext, node: NodeConfig): Prom
   let origins = originsOf(config);
   let policyOf = policies(cache);
 
-  const { store, directory, header } = openedStore(context, node, layout.blockBytes);
+  const { store, directory, header, recovered } = openedStore(context, node, layout.blockBytes);
   const logFile = await LogFile.open(node.dataDir);
   const files = wrapFiles(new LocalFiles(directory, logFile, reactor), node.dataDir);
   const driver = new NodeDriver({
@@ -158,6 +166,14 @@ export async function startNode(context: ProcessContext, node: NodeConfig): Prom
   const links = startLinks(context, node, files, driver, forward);
 
   publishNode(metrics, driver.node);
+  publishJournal(metrics, driver.node.journal);
+  publishVerification(metrics, driver.node.verification.counters);
+  publishRestored(metrics, {
+    blocks: recovered.restored,
+    trustedBlocks: recovered.trusted,
+    refusedRows: recovered.damaged + recovered.outside + recovered.contradictory,
+    objects: known.entries,
+  });
   publishStore(metrics, store.counters);
   publishOrigin(metrics, client.counters);
   metrics.readFrom('s3accel_node_capacity_bytes', () => store.capacityBytes);
