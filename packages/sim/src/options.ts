@@ -96,6 +96,8 @@ export interface FaultOptions {
   readonly diskWritePercent: number;
   readonly diskReadPercent: number;
   readonly lostSectorPercent: number;
+  /** Of a hundred crashes, how many find bytes of a block damaged. */
+  readonly rotPercent: number;
 }
 
 export interface RunOptions {
@@ -231,5 +233,6 @@ function faultsOf(prng: Prng): FaultOptions {
     diskWritePercent: oneOf(prng, [0, 0, 5, 20]),
     diskReadPercent: oneOf(prng, [0, 0, 2]),
     lostSectorPercent: oneOf(prng, [0, 50, 100]),
+    rotPercent: oneOf(prng, [0, 0, 50]),
   };
 }

@@ -71,5 +71,6 @@ export const PLAIN_RUN: Omit<RunOptions, 'seed' | 'buckets'> = {
     diskWritePercent: 0,
     diskReadPercent: 0,
     lostSectorPercent: 0,
+    rotPercent: 0,
   },
 };

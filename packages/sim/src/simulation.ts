@@ -10,6 +10,7 @@ import { streamOf, type RunOptions } from './options.ts';
 import type { Situation } from './situations.ts';
 import { Trace } from './trace.ts';
 import { Clients } from './world/clients.ts';
+import { Faults } from './world/faults.ts';
 import { World } from './world/world.ts';
 import { Workload } from './world/workload.ts';
 
@@ -37,6 +38,11 @@ export interface RunOutcome {
 /** More events than any run takes: one that goes on for ever fails. */
 const maxEvents = 5_000_000;
 const lastEvents = 60;
+/** How often the levels of all processes are held against their limits. */
+const eventsBetweenLooks = 100;
+
+/** Of a hundred requests, after how many faults stop. */
+const faultyPercent = 85;
 
 /** Runs it. With `print`, every effect of every machine is told as a line. */
 export function simulate(
@@ -53,14 +59,9 @@ export function simulate(
     options.cluster.sizes,
   );
   workload.populate(0);
-  const clients = new Clients({
-    world,
-    gateways: world.gateways,
-    workload,
-    writes: world.writes,
-    buckets: options.buckets,
-    requests: options.workload.requests,
-  });
+  const { requests } = options.workload;
+  const { writes } = world;
+  const clients = new Clients({ world, workload, writes, buckets: options.buckets, requests });
   let client = 0;
   for (const gateway of world.gateways) {
     for (let i = 0; i < options.workload.clientsPerGateway; i++) {
@@ -68,7 +69,8 @@ export function simulate(
       client += 1;
     }
   }
-  const failure = run(world);
+  const failure = run(world, clients, (requests * faultyPercent) / 100);
+  world.countSituations();
   return {
     failure,
     traceHash: trace.hash,
@@ -78,13 +80,20 @@ export function simulate(
   };
 }
 
-function run(world: World): Failure | null {
+function run(world: World, clients: Clients, faultyRequests: number): Failure | null {
   const { queue, checkers } = world;
+  const faults = new Faults(world);
   try {
+    faults.start();
     for (let events = 0; queue.step() && checkers.violation === null; events++) {
       if (events === maxEvents) return failureOf(world, 'liveness', 'it never comes to rest', []);
+      if (!faults.hasStopped && clients.sent >= faultyRequests) faults.stop();
+      if (events % eventsBetweenLooks === 0) world.look();
     }
-    checkers.ended(0);
+    if (checkers.violation === null) {
+      world.lookAtRest();
+      checkers.ended(faults.stoppedAt);
+    }
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     return failureOf(world, 'assertion', error.stack ?? error.message, []);

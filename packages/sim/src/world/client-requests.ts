@@ -131,7 +131,7 @@ export class ClientRequests {
       operation: operations[operation],
       resource: { bucket, key: isMany ? '' : keys[0]! },
       prefix: '',
-      copySource: source === null ? null : { ...source, versionId: '' },
+      copySource: source === null ? null : { ...source, versionId: null },
     });
     if (refusal !== null || !isMany) return refusal;
     return authorizeKeys(grants, bucket, keys);

@@ -29,6 +29,8 @@ import { nameOf } from '../oracle/oracle.ts';
 import { noConditions } from '../oracle/request.ts';
 import { traced } from '../trace.ts';
 import { gatewayEffectNames } from './effect-names.ts';
+import { gatewayState } from './process-states.ts';
+import type { ProcessState } from '../history/views.ts';
 import type { Link, LinkEnd } from './network.ts';
 import type { NodeHost } from './node-host.ts';
 import type { NodeRun } from './node-run.ts';
@@ -50,6 +52,8 @@ export interface GatewayRunOptions {
   readonly gatewayId: number;
   readonly life: number;
   readonly place: number;
+  /** How wrong the clock runs, at most. */
+  readonly maxDrift: number;
   /** What a client's kernel takes to accept what was sent. */
   readonly clientDelayMs: () => number;
 }
@@ -88,6 +92,8 @@ export class GatewayRun implements GatewayEffects, LinkEnd, AnswerTaker {
   readonly #transfers = new Map<ReadId, ReadTransfer>();
   readonly #links: (Link | null)[];
   readonly #asked = newClientRequest();
+  /** The machine looks at its deadlines: what it cancels now has taken too long. */
+  #isTicking = false;
   #exchanges = 0;
 
   constructor(options: GatewayRunOptions) {
@@ -109,7 +115,13 @@ export class GatewayRun implements GatewayEffects, LinkEnd, AnswerTaker {
       limits,
       seed: world.seed + life,
     });
-    this.#ticker = new Ticker(queue, options.clock, this.gateway, () => world.timerLatenessMs());
+    const machine = {
+      nextDeadline: (): number => this.gateway.nextDeadline(),
+      onTick: (now: number): void => {
+        this.#tick(now);
+      },
+    };
+    this.#ticker = new Ticker(queue, options.clock, machine, () => world.timerLatenessMs());
   }
 
   get gatewayId(): number {
@@ -151,9 +163,11 @@ export class GatewayRun implements GatewayEffects, LinkEnd, AnswerTaker {
     const range = rangeBytes.encode(request.range ?? '');
     parseRange(range, 0, range.length, asked.range);
     asked.conditions = request.conditions === noConditions ? noPreconditions : request.conditions;
-    const { slowDowns } = this.gateway.counters;
+    if (this.gateway.levels().clientReads === this.#options.limits.maxReads) {
+      this.#options.world.situations.arose('gateway full');
+      this.#noteFault('full', request.bucket, request.key);
+    }
     this.gateway.onRequest(this.#clock, id, asked);
-    if (this.gateway.counters.slowDowns > slowDowns) this.#noteFull(record);
     this.#ticker.afterEvent();
     return exchange;
   }
@@ -180,6 +194,10 @@ export class GatewayRun implements GatewayEffects, LinkEnd, AnswerTaker {
   writeFinished(bucket: string, key: string, outcome: WriteOutcome): void {
     const hash = { ...this.#options.world.identities.hashOf(bucket, key) };
     this.gateway.onWriteFinished(this.#clock, hash, outcome);
+  }
+
+  state(): ProcessState {
+    return gatewayState(this, this.#options.limits);
   }
 
   /** The process ends, whatever it was doing: clients find their connections broken. */
@@ -240,8 +258,12 @@ export class GatewayRun implements GatewayEffects, LinkEnd, AnswerTaker {
 
   onBreak(transfer: ReadTransfer): void {
     transfer.hasBrokenOff = true;
+    const { retries } = this.gateway.counters;
     this.#relay(transfer);
     this.#ticker.afterEvent();
+    if (this.gateway.counters.retries > retries) {
+      this.#options.world.situations.arose('failover mid-answer');
+    }
   }
 
   // Effects.
@@ -261,6 +283,7 @@ export class GatewayRun implements GatewayEffects, LinkEnd, AnswerTaker {
     const transfer = this.#transfers.get(read);
     assert(transfer !== undefined, 'only a read that is out is cancelled');
     this.#endTransfer(transfer);
+    if (this.#isTicking) this.#noteTimeout(transfer);
     const { link, node, toNode } = transfer;
     this.#options.world.network.toNode(link, toNode, () => node?.cancel(transfer));
   }
@@ -357,6 +380,20 @@ export class GatewayRun implements GatewayEffects, LinkEnd, AnswerTaker {
     return this.#options.world.queue.now;
   }
 
+  #tick(now: number): void {
+    this.#isTicking = true;
+    this.gateway.onTick(now);
+    this.#isTicking = false;
+  }
+
+  #noteTimeout({ sentAt, request }: ReadTransfer): void {
+    const { limits, world, maxDrift } = this.#options;
+    const waited = (this.#now - sentAt) * (1 + maxDrift);
+    assert(waited > limits.readTimeoutMs - 0.01, 'no read times out early');
+    world.situations.arose('read timed out');
+    this.#noteFault('a read took too long', request.bucket, request.key);
+  }
+
   /** Once the core's event is over: a pass may fail at once, and nothing calls the core back. */
   #pass(exchange: Exchange): void {
     const { world } = this.#options;
@@ -423,16 +460,15 @@ export class GatewayRun implements GatewayEffects, LinkEnd, AnswerTaker {
     this.#transfers.delete(transfer.read);
   }
 
-  #noteFull({ request }: ClientAnswer): void {
-    const { history } = this.#options.world;
-    const object = nameOf(request.bucket, request.key);
-    const what = `gateway ${this.gatewayId} is full`;
-    history.faultBegan({
-      what,
-      from: this.#now,
-      until: this.#now,
-      gateway: this.gatewayId,
-      object,
+  #noteFault(what: string, bucket: string, key: string): void {
+    const { gatewayId: gateway } = this;
+    const now = this.#now;
+    this.#options.world.history.faultBegan({
+      what: `gateway ${gateway}: ${what}`,
+      from: now,
+      until: now,
+      gateway,
+      object: nameOf(bucket, key),
     });
   }
 }

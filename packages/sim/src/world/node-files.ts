@@ -13,10 +13,16 @@ import {
   type LogReader,
 } from '@s3-accelerator/core/journal/metadata-log.ts';
 import { Recovery } from '@s3-accelerator/core/journal/recovery.ts';
-import { RECORD_BYTES } from '@s3-accelerator/core/journal/slot-record.ts';
+import {
+  decodeRecord,
+  RECORD_BYTES,
+  recordSeed,
+  type RowClaim,
+} from '@s3-accelerator/core/journal/slot-record.ts';
 import { planStart } from '@s3-accelerator/core/journal/start-plan.ts';
 import {
   cleanEnd,
+  decodeTableHeader,
   encodeSlabHeader,
   encodeTableHeader,
   HEADER_BYTES,
@@ -24,6 +30,7 @@ import {
   rowPosition,
   type TableHeader,
 } from '@s3-accelerator/core/journal/table-header.ts';
+import { newBlockPlace } from '@s3-accelerator/core/store/block-place.ts';
 import type { Store } from '@s3-accelerator/core/store/store.ts';
 import type { ModelDisk, ModelFile } from './disk.ts';
 
@@ -58,10 +65,32 @@ export class NodeFiles {
   /** Damages some bytes of a page of the slab, in every image. */
   rot(offset: number): void {
     const { slab } = this;
-    const at = offset + this.#prng.below(pageBytes);
-    slab.seen[at]! ^= 1 + this.#prng.below(255);
-    slab.durable[at] = slab.seen[at]!;
+    // The first bytes of a page are a block's, however short it is.
+    const at = offset + this.#prng.below(2);
+    const damaged = slab.seen[at]! ^ (1 + this.#prng.below(255));
+    slab.seen[at] = damaged;
+    slab.durable[at] = damaged;
     this.#rotten.add(offset - (offset % pageBytes));
+  }
+
+  /** Where in the slab the blocks begin that a start now would verify before they are served. */
+  untrustedOffsets(): number[] {
+    const { table, slab } = this;
+    const found = decodeTableHeader(table.seen.subarray(0, HEADER_BYTES));
+    if (found.kind !== 'header') return [];
+    const { cacheId, extentBytes } = found.header;
+    const offsets: number[] = [];
+    const place = newBlockPlace();
+    const claim: RowClaim = { checksum: 0, run: 0 };
+    for (let row = 1; row < this.#rows; row++) {
+      const bytes = table.seen.slice(rowPosition(row), rowPosition(row + 1));
+      const words = new Int32Array(bytes.buffer);
+      if (decodeRecord(words, 0, row, recordSeed(cacheId), place, claim) !== 'valid') continue;
+      const offset = HEADER_BYTES + place.extent * extentBytes + place.place * place.slotBytes;
+      const isInside = offset + place.slotBytes <= slab.seen.length;
+      if (isInside && !this.cleanRuns.has(claim.run)) offsets.push(offset);
+    }
+    return offsets;
   }
 
   /** Bytes of the slab were written anew. */

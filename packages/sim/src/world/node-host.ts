@@ -1,7 +1,5 @@
 /** A machine that runs a storage node: one life of its process after another, and a disk that outlives them. */
 import { assert } from '@s3-accelerator/core/base/assert.ts';
-import type { NodeCounters } from '@s3-accelerator/core/node/counters.ts';
-import type { StoreCounters } from '@s3-accelerator/core/store/store.ts';
 import type { NodeFiles } from './node-files.ts';
 import { NodeRun, type NodeRunOptions } from './node-run.ts';
 
@@ -13,9 +11,10 @@ export class NodeHost {
   readonly files: NodeFiles;
   /** Null while the process is down. */
   run: NodeRun | null = null;
+  /** It was asked to end, and still runs. */
+  isStopping = false;
   /** Told of each life's figures as it ends. */
-  onRunEnded: (node: Readonly<NodeCounters>, store: Readonly<StoreCounters>) => void = () =>
-    undefined;
+  onRunEnded: (run: NodeRun) => void = () => undefined;
   readonly #options: NodeHostOptions;
   #lives = 0;
 
@@ -37,21 +36,40 @@ export class NodeHost {
 
   /** The machine loses its power. */
   crash(lostShare: number): void {
-    this.#endRun();
+    this.run?.checkDurable();
+    this.#endRun((run) => {
+      run.end();
+    });
     this.files.crash(lostShare);
   }
 
   /** The process is killed: the machine and its page cache live on. */
   kill(): void {
-    this.#endRun();
+    this.#endRun((run) => {
+      run.end();
+    });
     this.files.disk.abandon();
   }
 
-  #endRun(): void {
+  /** The process is asked to end: it does once all that it stored is durable, unless something else ends it before. */
+  stop(): void {
+    const { run } = this;
+    assert(run !== null, 'only a node that is up is stopped');
+    this.isStopping = true;
+    run.shutDown(() => {
+      this.#endRun(() => {
+        run.endClean();
+      });
+      this.files.disk.abandon();
+    });
+  }
+
+  #endRun(end: (run: NodeRun) => void): void {
     const { run } = this;
     assert(run !== null, 'only a node that is up goes down');
     this.run = null;
-    run.end();
-    this.onRunEnded(run.node.counters, run.store.counters);
+    this.isStopping = false;
+    end(run);
+    this.onRunEnded(run);
   }
 }

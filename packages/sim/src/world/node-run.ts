@@ -40,8 +40,11 @@ import { newBlockPlace } from '@s3-accelerator/core/store/block-place.ts';
 import { Store, type SlotId } from '@s3-accelerator/core/store/store.ts';
 import type { Admission } from '../history/block-event.ts';
 import type { NodeRead } from '../history/node-read.ts';
+import { nameOf } from '../oracle/oracle.ts';
 import { traced } from '../trace.ts';
 import { nodeEffectNames } from './effect-names.ts';
+import { nodeState } from './process-states.ts';
+import type { ProcessState } from '../history/views.ts';
 import type { NodeFiles } from './node-files.ts';
 import { OriginFetches, type FetchEvents } from './origin-fetches.ts';
 import { requestOfError } from './origin.ts';
@@ -85,6 +88,8 @@ export class NodeRun implements NodeEffects, LinkEnd, ReadTaker, FetchEvents, Sl
   /** Clients' requests that pass through here. */
   readonly passes = new Set<Pass>();
   isOver = false;
+  /** Called once everything stored is durable, after `shutDown`. */
+  onFlushed: (() => void) | null = null;
   readonly #options: NodeRunOptions;
   readonly #memory: Uint8Array;
   readonly #header: TableHeader;
@@ -92,6 +97,9 @@ export class NodeRun implements NodeEffects, LinkEnd, ReadTaker, FetchEvents, Sl
   readonly #ticker: Ticker;
   readonly #waiting = new Map<Asker, Waiting>();
   #askers = 0;
+  /** How often a pool was found full, when that was last noted, and then. */
+  #exhausted = 0;
+  #exhaustedAt = -1;
 
   constructor(options: NodeRunOptions) {
     const { world, layout, limits, nodeId, life, doorkeeperWindowMs } = options;
@@ -181,7 +189,7 @@ export class NodeRun implements NodeEffects, LinkEnd, ReadTaker, FetchEvents, Sl
     });
     this.#waiting.set(transfer.asker, { transfer, record });
     this.node.onRead(this.#clock, transfer.asker, transfer.request);
-    this.#ticker.afterEvent();
+    this.#afterEvent();
   }
 
   /** The gateway doesn't wait any more. */
@@ -189,7 +197,7 @@ export class NodeRun implements NodeEffects, LinkEnd, ReadTaker, FetchEvents, Sl
     if (this.isOver || !this.#waiting.has(transfer.asker)) return;
     this.#answered(transfer.asker, 'cancelled');
     this.node.onReadCancelled(this.#clock, transfer.asker);
-    this.#ticker.afterEvent();
+    this.#afterEvent();
   }
 
   onLinkLost(link: Link): void {
@@ -204,7 +212,45 @@ export class NodeRun implements NodeEffects, LinkEnd, ReadTaker, FetchEvents, Sl
   noteWrite(bucket: string, key: string, phase: 'started' | 'finished'): void {
     const hash = { ...this.#options.world.identities.hashOf(bucket, key) };
     this.node.onWrite(this.#clock, hash, phase);
-    this.#ticker.afterEvent();
+    this.#afterEvent();
+  }
+
+  /** Stores nothing more; `onFlushed` once all that is stored is durable. */
+  shutDown(onFlushed: () => void): void {
+    this.onFlushed = onFlushed;
+    this.node.onShutdown(this.#clock);
+    this.#afterEvent();
+  }
+
+  /** Marks this run as one that ended clean, and ends. */
+  endClean(): void {
+    this.end();
+    this.#options.files.endClean(this.#header);
+  }
+
+  /** The slab was found shorter than it should be. */
+  slabTruncated(slabBytes: number): void {
+    this.node.onSlabTruncated(this.#clock, slabBytes);
+    this.#afterEvent();
+  }
+
+  /** What a crash right now would leave of this run's slots. */
+  checkDurable(): void {
+    const { checkers } = this.#options.world;
+    for (let slot = 1; slot < this.store.end; slot++) {
+      const record = this.#slots.durableRecord(slot);
+      if (record !== null) checkers.recordSeen(record);
+    }
+  }
+
+  /** Every block that would be served as it is. */
+  checkStored(): void {
+    const { checkers } = this.#options.world;
+    for (const block of this.#slots.storedBlocks()) checkers.blockSeen(block);
+  }
+
+  state(): ProcessState {
+    return nodeState(this, this.#options.limits);
   }
 
   /** The process ends, whatever it was doing. */
@@ -222,22 +268,22 @@ export class NodeRun implements NodeEffects, LinkEnd, ReadTaker, FetchEvents, Sl
 
   onFetchHead(fetch: FetchId, head: FetchHead): void {
     this.node.onFetchHead(this.#clock, fetch, head);
-    this.#ticker.afterEvent();
+    this.#afterEvent();
   }
 
   onFetchBytes(fetch: FetchId, count: number): void {
     this.node.onFetchBytes(this.#clock, fetch, count);
-    this.#ticker.afterEvent();
+    this.#afterEvent();
   }
 
   onFetchEnd(fetch: FetchId, end: FetchEnd): void {
     this.node.onFetchEnd(this.#clock, fetch, end);
-    this.#ticker.afterEvent();
+    this.#afterEvent();
   }
 
   onFetchFailed(fetch: FetchId, error: OriginError | null): void {
     this.node.onFetchFailed(this.#clock, fetch, error);
-    this.#ticker.afterEvent();
+    this.#afterEvent();
   }
 
   onDirectBytes(asker: Asker, bytes: Uint8Array): void {
@@ -248,22 +294,22 @@ export class NodeRun implements NodeEffects, LinkEnd, ReadTaker, FetchEvents, Sl
 
   onSlotWritten(slot: SlotId, errno: number, checksum: number): void {
     this.node.onSlotWritten(this.#clock, slot, errno, checksum);
-    this.#ticker.afterEvent();
+    this.#afterEvent();
   }
 
   onSlabSynced(errno: number): void {
     this.node.onSlabSynced(this.#clock, errno);
-    this.#ticker.afterEvent();
+    this.#afterEvent();
   }
 
   onTableSynced(errno: number): void {
     this.node.onTableSynced(this.#clock, errno);
-    this.#ticker.afterEvent();
+    this.#afterEvent();
   }
 
   onSlotVerified(slot: SlotId, verdict: Verdict, checksum: number): void {
     this.node.onSlotVerified(this.#clock, slot, verdict, checksum);
-    this.#ticker.afterEvent();
+    this.#afterEvent();
   }
 
   // Effects.
@@ -331,6 +377,7 @@ export class NodeRun implements NodeEffects, LinkEnd, ReadTaker, FetchEvents, Sl
     const { transfer, record } = this.#waitingFor(asker);
     transfer.begin(0);
     if (error !== null) record.errorOf = requestOfError(error);
+    if (failure === 'busy') this.#noteFull(record);
     this.#answered(asker, 'failed');
     const answer = newReadAnswer();
     answer.failure = failure;
@@ -395,7 +442,17 @@ export class NodeRun implements NodeEffects, LinkEnd, ReadTaker, FetchEvents, Sl
       if (this.isOver) return;
       this.#rewriteLog();
       this.node.onMetadataLogCompacted(this.#clock);
-      this.#ticker.afterEvent();
+      this.#afterEvent();
+    });
+  }
+
+  #afterEvent(): void {
+    this.#ticker.afterEvent();
+    const { onFlushed } = this;
+    if (onFlushed === null || this.node.journal.levels().unflushed > 0) return;
+    this.onFlushed = null;
+    this.#options.world.queue.in(0, () => {
+      if (!this.isOver) onFlushed();
     });
   }
 
@@ -468,7 +525,7 @@ export class NodeRun implements NodeEffects, LinkEnd, ReadTaker, FetchEvents, Sl
         this.node.onSlotUnreadable(this.#clock, slot);
       }
       this.node.onSlotSent(this.#clock, slot);
-      this.#ticker.afterEvent();
+      this.#afterEvent();
     });
   }
 
@@ -498,6 +555,25 @@ export class NodeRun implements NodeEffects, LinkEnd, ReadTaker, FetchEvents, Sl
     };
     world.history.admitted(admission);
     world.checkers.admitted(admission);
+  }
+
+  /** A pool was full, as its counters must say: whoever was turned away has that for an excuse. */
+  #noteFull({ bucket, key }: NodeRead): void {
+    const { readersExhausted, fetchesExhausted } = this.node.counters;
+    const exhausted = readersExhausted + fetchesExhausted;
+    // A lookup that finds no fetch turns away all that wait for it, at one moment, and counts once.
+    if (exhausted === this.#exhausted && this.#now !== this.#exhaustedAt) return;
+    this.#exhausted = exhausted;
+    this.#exhaustedAt = this.#now;
+    const { world } = this.#options;
+    world.situations.arose('node full');
+    world.history.faultBegan({
+      what: `node ${this.nodeId} is full`,
+      from: this.#now,
+      until: this.#now,
+      gateway: -1,
+      object: nameOf(bucket, key),
+    });
   }
 
   #rewriteLog(): void {

@@ -14,12 +14,21 @@ import { noConditions, type S3Read } from '../oracle/request.ts';
 import type { Version } from '../oracle/version.ts';
 import type { EventQueue } from './event-queue.ts';
 
+/** As in the history's answers. */
+export interface Told {
+  readonly etag: string;
+  readonly size: number;
+  readonly lastModified: number;
+  readonly first: number;
+  readonly length: number;
+}
+
 /** What S3 sends for a read. */
 export interface OriginAnswer {
   /** Null when there is no answer at all. */
   readonly head: FetchHead | null;
-  /** The ETag header as it is, weak ones too; '' without one. */
-  readonly etag: string;
+  /** What its headers say to a client: weak ETags and a HEAD's length too. Null unless S3 speaks of a version. */
+  readonly told: Told | null;
   /** The body: bytes of the object's content. */
   readonly body: Uint8Array;
   /** It ends before all that the head promised. */
@@ -91,7 +100,7 @@ export class Origin {
       case 'unreachable':
         record.end = 'unreachable';
         record.endedAt = now;
-        return { head: null, etag: '', body: noBytes, breaksOff: false };
+        return { head: null, told: null, body: noBytes, breaksOff: false };
       case 'internal error':
         return this.#refusal(record, 500, 'InternalError');
       case 'slow down':
@@ -100,7 +109,11 @@ export class Origin {
     }
     const request = misread(record.request, fault);
     const answer = this.oracle.answer(request);
-    if (answer.code !== '') return this.#refusal(record, answer.status, answer.code);
+    if (answer.code !== '') {
+      const refusal = this.#refusal(record, answer.status, answer.code);
+      // Where a range is beyond the end, S3 tells where that is.
+      return answer.status === 416 ? { ...refusal, told: toldOf(answer, '') } : refusal;
+    }
     record.status = answer.status;
     return this.#object(record, answer, fault);
   }
@@ -119,10 +132,11 @@ export class Origin {
       headerLines: noBytes,
       error: null,
     };
+    const told = toldOf(answer, version.etag);
     if (record.request.head || status === 304) {
       head.first = 0;
       head.length = 0;
-      return { head, etag: version.etag, body: noBytes, breaksOff: false };
+      return { head, told, body: noBytes, breaksOff: false };
     }
     if (fault === 'unknown length') {
       head.size = -1;
@@ -132,7 +146,7 @@ export class Origin {
     if (fault === 'short') length = this.#options.prng.below(Math.max(1, length));
     if (fault === 'empty') length = 0;
     const body = this.#contentOf(version).subarray(first, first + length);
-    return { head, etag: version.etag, body, breaksOff: length < promised };
+    return { head, told, body, breaksOff: length < promised };
   }
 
   #refusal(record: OriginRequest, status: number, code: string): OriginAnswer {
@@ -155,7 +169,7 @@ export class Origin {
       headerLines: noBytes,
       error,
     };
-    return { head, etag: '', body: noBytes, breaksOff: false };
+    return { head, told: null, body: noBytes, breaksOff: false };
   }
 
   #drawFault(isFetch: boolean): ReadFault {
@@ -189,6 +203,11 @@ export function requestOfError({ headerLines }: OriginError): number {
   const text = new TextDecoder().decode(headerLines);
   assert(text.startsWith(idHeader), 'every error of S3 names its request');
   return Number.parseInt(text.slice(idHeader.length), 10);
+}
+
+function toldOf({ version, first, length }: S3Answer, etag: string): Told {
+  const { size, lastModified } = version;
+  return { etag, size, lastModified: etag === '' ? 0 : lastModified, first, length };
 }
 
 function misread(request: S3Read, fault: ReadFault): S3Read {

@@ -89,7 +89,7 @@ export class PassedRead implements Pass {
     });
   }
 
-  #relay({ head, etag, body, breaksOff }: OriginAnswer): void {
+  #relay({ head, told, body, breaksOff }: OriginAnswer): void {
     this.#leaveGateway();
     const exchange = this.#exchange;
     const { record } = exchange;
@@ -100,14 +100,9 @@ export class PassedRead implements Pass {
     record.isPassedThrough = true;
     record.status = head.status;
     record.answeredAt = this.#world.queue.now;
-    if (head.error === null) {
-      record.etag = etag;
-      record.lastModified = head.lastModified;
-      record.size = head.size;
-      record.first = head.first;
-      record.length = head.length;
-      if (body.length > 0) this.#world.history.bytesCame(record, body);
-    } else {
+    if (told !== null) Object.assign(record, told);
+    if (body.length > 0) this.#world.history.bytesCame(record, body);
+    if (head.error !== null) {
       record.code = head.error.code;
       record.errorOf = requestOfError(head.error);
     }

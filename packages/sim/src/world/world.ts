@@ -17,6 +17,7 @@ import { Oracle } from '../oracle/oracle.ts';
 import { Situations } from '../situations.ts';
 import type { Trace } from '../trace.ts';
 import { ModelDisk } from './disk.ts';
+import { countGateway, countNode } from './counted.ts';
 import { EventQueue } from './event-queue.ts';
 import { GatewayHost } from './gateway-host.ts';
 import { Identities } from './identity.ts';
@@ -90,11 +91,50 @@ export class World implements Surroundings {
     const clockPrng = streamOf(seed, 'clocks');
     for (const { nodeId } of members) this.nodes.push(this.#node(nodeId, clockPrng));
     for (let i = 0; i < cluster.gateways; i++) this.gateways.push(this.#gateway(i, clockPrng));
-    for (const host of [...this.nodes, ...this.gateways]) host.start();
+    for (const host of this.nodes) {
+      host.onRunEnded = (run) => {
+        countNode(this.situations, run);
+      };
+      host.start();
+    }
+    for (const host of this.gateways) {
+      host.onRunEnded = (counters) => {
+        countGateway(this.situations, counters);
+      };
+      host.start();
+    }
   }
 
   timerLatenessMs(): number {
     return this.#timerPrng.fraction() * 20;
+  }
+
+  /** Holds what all processes hold against their limits. */
+  look(): void {
+    for (const { run } of [...this.nodes, ...this.gateways]) {
+      if (run !== null) this.checkers.stateSeen(run.state());
+    }
+  }
+
+  /** Nothing is under way: nothing may be left of anything, and all that is stored must be right. */
+  lookAtRest(): void {
+    for (const { run } of [...this.nodes, ...this.gateways]) {
+      if (run !== null) this.checkers.restSeen(run.state());
+    }
+    for (const { run } of this.nodes) {
+      run?.checkDurable();
+      run?.checkStored();
+    }
+  }
+
+  /** Counts what the lives that still go on have counted. */
+  countSituations(): void {
+    for (const { run } of this.nodes) {
+      if (run !== null) countNode(this.situations, run);
+    }
+    for (const { run } of this.gateways) {
+      if (run !== null) countGateway(this.situations, run.gateway.counters);
+    }
   }
 
   #node(nodeId: number, clockPrng: Prng): NodeHost {
@@ -138,6 +178,7 @@ export class World implements Surroundings {
       nodes: this.nodes,
       gatewayId,
       place: gatewayId,
+      maxDrift: this.options.cluster.clockDrift,
       clientDelayMs: () => delays.clientMs * 2 * prng.fraction(),
     });
   }

@@ -1,0 +1,211 @@
+/**
+ * What goes wrong in a run besides single requests: each kind at random moments of its own, until it is told to stop. Then all
+ * that is broken is mended, so that everything can come to rest.
+ */
+import type { Prng } from '@s3-accelerator/core/base/prng.ts';
+import type { FaultRecord } from '../history/fault.ts';
+import { streamOf, type FaultOptions } from '../options.ts';
+import type { Situation } from '../situations.ts';
+import type { GatewayHost } from './gateway-host.ts';
+import type { NodeHost } from './node-host.ts';
+import type { World } from './world.ts';
+
+export class Faults {
+  readonly #world: World;
+  readonly #options: FaultOptions;
+  /** What is broken, with what mends it. */
+  readonly #lasting = new Map<FaultRecord, () => void>();
+  #hasStopped = false;
+  #stoppedAt = 0;
+
+  constructor(world: World) {
+    this.#world = world;
+    this.#options = world.options.faults;
+  }
+
+  /** When the last fault was over, 0 before. */
+  get stoppedAt(): number {
+    return this.#stoppedAt;
+  }
+
+  get hasStopped(): boolean {
+    return this.#hasStopped;
+  }
+
+  start(): void {
+    const { faults } = this.#world.options;
+    this.#repeat('links', faults.linkResetMs, (prng) => {
+      this.#resetLink(prng);
+    });
+    this.#repeat('partitions', faults.partitionMs, (prng) => {
+      this.#partition(prng);
+    });
+    this.#repeat('crashes', faults.crashMs, (prng) => {
+      this.#crash(prng);
+    });
+    this.#repeat('restarts', faults.restartMs, (prng) => {
+      this.#restart(prng);
+    });
+    this.#repeat('slowness', faults.slowNodeMs, (prng) => {
+      this.#slowDown(prng);
+    });
+    this.#repeat('gateways', faults.gatewayRestartMs, (prng) => {
+      this.#restartGateway(prng);
+    });
+  }
+
+  /** No more faults, and everything works again. */
+  stop(): void {
+    const world = this.#world;
+    this.#hasStopped = true;
+    this.#stoppedAt = world.queue.now;
+    world.origin.faultPercent = 0;
+    world.writes.faultPercent = 0;
+    world.diskWritePercent = 0;
+    world.diskReadPercent = 0;
+    world.network.heal();
+    for (const record of [...this.#lasting.keys()]) this.#mend(record);
+  }
+
+  #repeat(kind: string, meanMs: number, act: (prng: Prng) => void): void {
+    if (meanMs === Infinity) return;
+    const prng = streamOf(this.#world.seed, `faults/${kind}`);
+    const next = (): void => {
+      this.#world.queue.in(meanMs * 2 * prng.fraction(), () => {
+        if (this.#hasStopped) return;
+        act(prng);
+        next();
+      });
+    };
+    next();
+  }
+
+  #resetLink(prng: Prng): void {
+    const { network } = this.#world;
+    const links = [...network.links];
+    const link = links[prng.below(Math.max(1, links.length))];
+    if (link === undefined) return;
+    this.#note('link reset', `a link of gateway ${link.gateway.place}`, link.gateway.place);
+    network.reset(link);
+  }
+
+  #partition(prng: Prng): void {
+    const { network, gateways, nodes } = this.#world;
+    const gateway = pick(prng, gateways).place;
+    const node = pick(prng, nodes);
+    const ms = this.#lastingMs(prng);
+    const isOneWay = prng.chance(0.5);
+    const isOutward = prng.chance(0.5);
+    const what = `between gateway ${gateway} and node ${node.nodeId}`;
+    const record = this.#note(isOneWay ? 'one-way partition' : 'partition', what, gateway);
+    if (!isOneWay || isOutward) network.block(gateway, node.place, ms);
+    if (!isOneWay || !isOutward) network.block(node.place, gateway, ms);
+    this.#last(record, ms, () => undefined);
+  }
+
+  #crash(prng: Prng): void {
+    const host = this.#upNode(prng);
+    const ms = this.#lastingMs(prng);
+    const losesPower = prng.chance(0.7);
+    if (host === null) return;
+    const record = this.#note('node crashed', `node ${host.nodeId}`);
+    if (losesPower) host.crash(this.#options.lostSectorPercent / 100);
+    else host.kill();
+    if (prng.below(100) < this.#options.rotPercent) this.#rot(prng, host);
+    this.#last(record, ms, () => {
+      host.start();
+    });
+  }
+
+  #restart(prng: Prng): void {
+    const host = this.#upNode(prng);
+    const ms = this.#lastingMs(prng);
+    if (host === null || host.isStopping) return;
+    const record = this.#note('node restarted', `node ${host.nodeId}`);
+    host.stop();
+    // What doesn't come to its end in time is killed, as service managers do.
+    this.#last(record, ms + stopMs, () => {
+      if (host.run !== null) host.kill();
+      host.start();
+    });
+  }
+
+  #slowDown(prng: Prng): void {
+    const { network, nodes } = this.#world;
+    const host = pick(prng, nodes);
+    const ms = this.#lastingMs(prng);
+    const slowness = 300 * prng.fraction();
+    const isDisk = prng.chance(0.5);
+    const record = this.#note('slow node', `node ${host.nodeId}`);
+    if (isDisk) host.files.disk.slownessMs = slowness;
+    else network.slow(host.place, slowness);
+    this.#last(record, ms, () => {
+      host.files.disk.slownessMs = 0;
+      network.slow(host.place, 0);
+    });
+  }
+
+  #restartGateway(prng: Prng): void {
+    const host: GatewayHost = pick(prng, this.#world.gateways);
+    const ms = this.#lastingMs(prng);
+    if (host.run === null) return;
+    const record = this.#note('gateway restarted', `gateway ${host.gatewayId}`, host.gatewayId);
+    host.kill();
+    this.#last(record, ms, () => {
+      host.start();
+    });
+  }
+
+  /** Bytes rot where nobody trusts the disk: only what an unclean end left is looked at again before it is served. */
+  #rot(prng: Prng, { files, nodeId }: NodeHost): void {
+    const offsets = files.untrustedOffsets();
+    if (offsets.length === 0) return;
+    this.#note('bit rot', `node ${nodeId}`);
+    files.rot(pick(prng, offsets));
+  }
+
+  #upNode(prng: Prng): NodeHost | null {
+    const host = pick(prng, this.#world.nodes);
+    return host.run === null ? null : host;
+  }
+
+  #lastingMs(prng: Prng): number {
+    return this.#options.lastingMs * 2 * prng.fraction();
+  }
+
+  #note(situation: Situation, what: string, gateway = -1): FaultRecord {
+    const { now } = this.#world.queue;
+    this.#world.situations.arose(situation);
+    return this.#world.history.faultBegan({
+      what: `${situation}: ${what}`,
+      from: now,
+      until: now,
+      gateway,
+      object: '',
+    });
+  }
+
+  /** It lasts for a while, or until all faults stop. */
+  #last(record: FaultRecord, ms: number, mend: () => void): void {
+    record.until = Infinity;
+    this.#lasting.set(record, mend);
+    this.#world.queue.in(ms, () => {
+      this.#mend(record);
+    });
+  }
+
+  #mend(record: FaultRecord): void {
+    const mend = this.#lasting.get(record);
+    if (mend === undefined) return;
+    this.#lasting.delete(record);
+    record.until = this.#world.queue.now;
+    mend();
+  }
+}
+
+/** How long a node may take to end when it is asked to. */
+const stopMs = 3000;
+
+function pick<T>(prng: Prng, choices: readonly T[]): T {
+  return choices[prng.below(choices.length)]!;
+}

@@ -1,0 +1,64 @@
+/** What processes hold right now, with the limit of each level, for the checkers. */
+import type { GatewayLimits } from '@s3-accelerator/core/gateway/limits.ts';
+import type { NodeLimits } from '@s3-accelerator/core/node/limits.ts';
+import type { Level, ProcessState } from '../history/views.ts';
+import type { GatewayRun } from './gateway-run.ts';
+import type { NodeRun } from './node-run.ts';
+
+export function nodeState(run: NodeRun, limits: NodeLimits): ProcessState {
+  const { node, store, fetches, askers, passes } = run;
+  const levels = node.levels();
+  const journal = node.journal.levels();
+  const { blocks, blockBytes, reserved, pinned } = store.counters;
+  const { maxReaders, maxFetches, maxWrites, fillBudgetBytes } = limits;
+  return {
+    name: `node ${run.nodeId}`,
+    levels: [
+      held('waiting readers', levels.waitingReaders, maxReaders),
+      held('lookups', levels.lookups, maxFetches),
+      held('fetches', levels.fetches, maxFetches),
+      held('bytes of fill memory', levels.fillBytes, fillBudgetBytes),
+      // What was cancelled is soon gone from here, what ended well before the machine hears of it.
+      held('requests to S3', fetches.size, maxFetches),
+      held('askers', askers, Infinity),
+      held('passed requests', passes.size, Infinity),
+      held('reserved slots', reserved, maxWrites),
+      held('pinned slots', pinned, Infinity),
+      held('writes of blocks that wait', journal.waitingWrites, maxWrites),
+      held('writes of blocks', journal.writes, maxWrites),
+      held('blocks without a row', journal.unrecorded, limits.maxUnrecorded),
+      held('rows to clear', journal.unclearedRows, Infinity),
+      kept('metadata entries', levels.metadataEntries, limits.metadataEntries),
+      kept('bytes of metadata', levels.metadataBytes, limits.metadataBytes),
+      kept('blocks', blocks, store.capacityBytes / 4096),
+      kept('bytes of blocks', blockBytes, store.capacityBytes),
+    ],
+  };
+}
+
+export function gatewayState(run: GatewayRun, limits: GatewayLimits): ProcessState {
+  const levels = run.gateway.levels();
+  return {
+    name: `gateway ${run.gatewayId}`,
+    levels: [
+      held('client reads', levels.clientReads, limits.maxReads),
+      held('reads of nodes', levels.outstandingReads, limits.maxReads),
+      held('transfers', run.transfers, limits.maxReads),
+      held('exchanges', run.exchanges.size, Infinity),
+      held('passed requests', run.passes.size, Infinity),
+      kept('metadata entries', levels.metadataEntries, limits.metadataEntries),
+      kept('bytes of metadata', levels.metadataBytes, limits.metadataBytes),
+      kept('write marks', levels.writeMarks, limits.maxWriteMarks),
+    ],
+  };
+}
+
+/** Something in use: nothing of it at rest. */
+function held(name: string, value: number, limit: number): Level {
+  return { name, value, limit, restsAtZero: true };
+}
+
+/** Something that a cache keeps. */
+function kept(name: string, value: number, limit: number): Level {
+  return { name, value, limit, restsAtZero: false };
+}
