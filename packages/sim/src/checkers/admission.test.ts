@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Admission } from '../history/block-event.ts';
 import { Admissions } from './admission.ts';
-import { HandMade, rules, type Asked } from './testing/hand-made.ts';
+import { HandMade, requestOf, rules, type Asked } from './testing/hand-made.ts';
 
 const blockBytes = 32;
 
@@ -116,6 +116,33 @@ describe('a first read lets in nothing, but for a few by chance', () => {
       passing(() => admit(201)),
       50,
     );
+  });
+
+  void test('though a read counts twice whose fetch was given up before the block came', () => {
+    for (const [what, change, may] of [
+      ['given up', {}, true],
+      ['still under way', { endedAt: Infinity }, false],
+      ['ended well', { end: 'answered' }, false],
+      ['of another node', { node: 0 }, false],
+      ['of another life', { life: 2 }, false],
+      ['of other blocks', { request: requestOf('k', { range: 'bytes=64-99' }) }, false],
+      [
+        'of another version',
+        { request: requestOf('k', { conditions: { ifMatch: '"x"' } }) },
+        false,
+      ],
+      ['of the head alone', { request: requestOf('k', { head: true }) }, false],
+    ] as const) {
+      const { made, admit, read } = run();
+      read({ startedAt: 100 });
+      const fetch = made.fetch({ request: requestOf('k'), sentAt: 110, node: 1 });
+      Object.assign(fetch, { end: 'cut', endedAt: 120 }, change);
+      assert.equal(
+        passing(() => admit(201)),
+        may ? 50 : 3,
+        what,
+      );
+    }
   });
 
   void test('and the more is read the more chance there is', () => {

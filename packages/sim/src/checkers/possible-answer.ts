@@ -40,12 +40,14 @@ export function whyImpossible(
   after: number,
   until: number,
 ): string | null {
-  let reason = '';
+  let reason = 'no state of the key';
   for (const state of statesBetween(oracle, answer, after, until)) {
     const difference = differenceFrom(oracle, state, answer);
     if (difference === null) return null;
-    // What is wrong with the version that the answer names says more than what is wrong with others.
-    if (reason === '' || state.etag === answer.etag) reason = difference;
+    // The state that comes closest says most: the version that the answer names, else one that gives its status.
+    const isClose = answer.etag !== '' && answer.etag === state.etag;
+    if (isClose || answerFrom(state, answer.request).status === answer.status) reason = difference;
+    else if (reason === 'no state of the key') reason = difference;
   }
   return otherVersion(oracle, answer, after, until) ?? reason;
 }
