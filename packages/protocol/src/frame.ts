@@ -49,6 +49,9 @@ export const FrameType = {
   responseBody: 41,
   responseEnd: 42,
   responseFailed: 43,
+
+  ringRequest: 48,
+  ringAnswer: 49,
 } as const;
 
 /**

@@ -5,7 +5,7 @@
  *     period begins ── ping ──▶ direct ── no ack for ackMs ──▶ relayed ── period ends ──▶ suspect
  *                                 └───────── ack ──────────────────┴──▶ answered
  *
- * Some others are asked to ping in this node's stead before it suspects anybody, so that the way between the two isn't taken
+ * Some others are asked to ping in this node's stead, and it asks once more itself, before it suspects anybody, so that the way between the two isn't taken
  * for the member. Members that are down are tried now and then: that is how two halves of a cluster find together again.
  */
 import type { Packet } from './packet.ts';
@@ -74,7 +74,7 @@ export class Prober {
       this.#probe(now);
     } else if (now >= this.#relayAt) {
       this.#relayAt = Infinity;
-      this.#askOthers();
+      this.#askAgain();
     }
     if (now >= this.#retryAt) {
       this.#retryAt = now + timing.retryMs;
@@ -112,21 +112,23 @@ export class Prober {
   }
 
   #probe(now: number): void {
-    const { prng, mail, timing, counters } = this.#parts;
+    const { prng, timing, counters } = this.#parts;
     this.#probed = this.#nextMember();
     this.#relayAt = Infinity;
     if (this.#probed < 0) return;
     counters.probes += 1;
     this.#sequence = prng.u32();
     this.#relayAt = now + timing.ackMs;
-    mail.send(this.#addressOf(this.#probed), 'ping', this.#sequence, this.#probed, this.#probed);
+    this.#ping();
   }
 
-  #askOthers(): void {
+  /** Once more, and by way of others. */
+  #askAgain(): void {
     const { table, prng, mail, timing, self } = this.#parts;
     const others = table
       .running(self.nodeId)
       .filter(({ record }) => record.nodeId !== this.#probed && record.status === 'alive');
+    this.#ping();
     for (let i = 0; i < timing.relays && others.length > 0; i++) {
       const [other] = others.splice(prng.below(others.length), 1);
       const { address, nodeId } = other!.record;
@@ -168,7 +170,9 @@ export class Prober {
     mail.send(address, 'ping', prng.u32(), nodeId, nodeId);
   }
 
-  #addressOf(nodeId: number): string {
-    return this.#parts.table.find(nodeId)!.record.address;
+  #ping(): void {
+    const { table, mail } = this.#parts;
+    const { address } = table.find(this.#probed)!.record;
+    mail.send(address, 'ping', this.#sequence, this.#probed, this.#probed);
   }
 }
