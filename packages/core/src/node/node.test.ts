@@ -231,10 +231,10 @@ describe('fetches in flight', () => {
   test('a failed write to disk loses the block and nothing else', () => {
     const rig = new Rig({ policy: { admitOnFirstRead: true } });
     rig.s3.put(0, 'b', 'k', 2 * blockBytes);
-    for (const node of rig.nodes) node.nextWriteErrno = 5;
+    for (const { disk } of rig.nodes) disk.nextWriteErrno = 5;
     assertRight(rig, rig.get('k'));
     assert.equal(rig.count('writesFailed'), 2);
-    for (const node of rig.nodes) node.nextWriteErrno = 0;
+    for (const { disk } of rig.nodes) disk.nextWriteErrno = 0;
     assertRight(rig, rig.get('k'), rig.get('k'));
     assert.equal(rig.count('blocksStored'), 2);
     rig.assertNothingLeft();
@@ -329,7 +329,7 @@ describe('memory', () => {
       nodeLimits: { maxFetches: 4, maxWrites: 2 },
       policy: { admitOnFirstRead: true },
     });
-    rig.nodes[0]!.writeDelayMs = 1_000_000;
+    rig.nodes[0]!.disk.writeDelayMs = 1_000_000;
     for (let key = 0; key < 12; key++) {
       rig.s3.put(rig.queue.now, 'b', `k${key}`, 100);
       const client = rig.ask(`k${key}`);

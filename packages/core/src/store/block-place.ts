@@ -1,5 +1,5 @@
 /** What a block is and where it lies: all that the slot table keeps of it, and all that it takes to restore it. */
-import type { Hash128 } from '../base/hash.ts';
+import { equalHash128, type Hash128 } from '../base/hash.ts';
 
 /** Reused: copy what is kept. */
 export interface BlockPlace {
@@ -28,4 +28,18 @@ export function newBlockPlace(): BlockPlace {
     place: 0,
     slotBytes: 0,
   };
+}
+
+/** Whether two records speak of the same block at the same place. */
+export function isPlaceOf(a: Readonly<BlockPlace>, b: Readonly<BlockPlace>): boolean {
+  return (
+    equalHash128(a.version, b.version) &&
+    a.block === b.block &&
+    a.length === b.length &&
+    a.placementHi === b.placementHi &&
+    a.placementLo === b.placementLo &&
+    a.extent === b.extent &&
+    a.place === b.place &&
+    a.slotBytes === b.slotBytes
+  );
 }

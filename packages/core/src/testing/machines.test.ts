@@ -1,7 +1,7 @@
 /**
  * Random schedules over one gateway and three nodes: reads of every kind, writes through the gateway and behind its back,
- * clients that leave or stall, nodes that go, S3 that fails or cuts bodies short, disks that fail, little memory. Every answer is judged
- * byte for byte against what S3 held; afterwards nothing may be left of anything.
+ * clients that leave or stall, nodes that go, crash or restart, S3 that fails or cuts bodies short, disks that fail and forget, little
+ * memory. Every answer is judged byte for byte against what S3 held; afterwards nothing may be left of anything.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -13,6 +13,8 @@ import { judge } from './judge.ts';
 import { blockBytes, chunkBytes, Rig, type RigOptions } from './rig.ts';
 import type { Fault } from './s3-model.ts';
 import type { TestClient } from './test-client.ts';
+import { diskFails } from './test-disk.ts';
+import type { TestNode } from './test-node.ts';
 
 interface Schedule extends RigOptions {
   readonly seed: number;
@@ -20,6 +22,8 @@ interface Schedule extends RigOptions {
   readonly faultPercent: number;
   readonly behindPercent: number;
   readonly unknownPercent: number;
+  readonly crashPercent: number;
+  readonly diskFaultPercent: number;
 }
 
 const keys = ['a', 'b', 'c'];
@@ -50,7 +54,10 @@ class Run {
       for (let j = 0; j < events && this.rig.step(); j++);
     }
     this.rig.s3.faultOf = () => null;
-    for (const node of this.rig.nodes) node.isDown = false;
+    for (const node of this.rig.nodes) {
+      node.isDown = false;
+      node.disk.heal();
+    }
     for (const client of this.stalled) if (client.isOpen) this.rig.resume(client);
     this.rig.assertNothingLeft();
     this.#judgeAll();
@@ -73,9 +80,24 @@ class Run {
     else if (dice < 94) this.#resume();
     else if (dice < 97) rig.pass(prng.below(50));
     else rig.pass(prng.below(8000));
-    for (const node of rig.nodes) {
-      node.nextWriteErrno = prng.chance(0.05) ? 5 : 0;
-      if (prng.chance(0.02)) node.isDown = !node.isDown;
+    for (const node of rig.nodes) this.#disturb(node);
+  }
+
+  #disturb(node: TestNode): void {
+    const { prng, schedule } = this;
+    const isDue = (percent: number): boolean => prng.below(100) < percent;
+    if (prng.chance(0.02)) node.isDown = !node.isDown;
+    node.disk.nextWriteErrno = isDue(schedule.diskFaultPercent) ? diskFails : 0;
+    node.disk.nextSlabSyncErrno = isDue(schedule.diskFaultPercent) ? diskFails : 0;
+    node.disk.nextTableSyncErrno = isDue(schedule.diskFaultPercent) ? diskFails : 0;
+    if (!isDue(schedule.crashPercent)) return;
+    if (prng.chance(0.5)) {
+      node.crash();
+    } else if (prng.chance(0.5)) {
+      node.disk.heal();
+      node.restart();
+    } else {
+      node.truncate(prng.below(node.store.slabBytes));
     }
   }
 
@@ -203,8 +225,16 @@ const schedules: fc.Arbitrary<Schedule> = fc.record({
     maxReaders: fc.constantFrom(4, 256),
     fillBudgetBytes: fc.constantFrom(1, 3, 64).map((blocks) => blocks * blockBytes),
     metadataEntries: fc.constantFrom(1, 1000),
+    maxVerifications: fc.constantFrom(1, 64),
+    maxUnrecorded: fc.constantFrom(2, 4096),
+    maxClears: fc.constantFrom(2, 4096),
+    rowsPerSync: fc.constantFrom(1, 4096),
+    slabSyncDelayMs: fc.constantFrom(0, 30, 200),
+    scrubIntervalMs: fc.constantFrom(100_000, Infinity),
   }),
-  storeBytes: fc.constantFrom(1, 8).map((mib) => mib * 1024 * 1024),
+  crashPercent: fc.constantFrom(0, 2, 10),
+  diskFaultPercent: fc.constantFrom(0, 5, 30),
+  storeBytes: fc.constantFrom(0.125, 1, 8).map((mib) => mib * 1024 * 1024),
 });
 
 test('whatever the schedule, every answer is one that S3 could have given, and nothing leaks', () => {

@@ -203,16 +203,20 @@ export class Rig implements GatewayEffects, TestWorld {
   assertNothingLeft(): void {
     this.settle();
     this.pass(120_000);
+    this.settle();
     for (const client of this.clients.values()) assert(!client.isOpen, 'every exchange ended');
     const { clientReads, outstandingReads } = this.gateway.levels();
     assert(clientReads === 0 && outstandingReads === 0, 'the gateway holds nothing');
-    for (const { node, store, openFetches, askers } of this.nodes) {
+    for (const { node, store, disk, openFetches, askers } of this.nodes) {
       const { waitingReaders, lookups, fetches, fillBytes } = node.levels();
       assert(waitingReaders === 0 && lookups === 0, 'no reader waits');
       assert(fetches === 0 && openFetches.size === 0, 'no fetch is out');
       assert(fillBytes === 0, 'no fill memory is in use');
       assert(askers.size === 0, 'every asker was answered');
       assert(store.counters.pinned === 0 && store.counters.reserved === 0, 'no slot is held');
+      const { waitingWrites, writes, unrecorded, unclearedRows } = node.journal.levels();
+      assert(waitingWrites + writes + unrecorded + unclearedRows === 0, 'all is on disk');
+      disk.assertInStep();
     }
     assert(this.transfers.size === 0, 'no read is under way');
   }

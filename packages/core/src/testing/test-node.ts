@@ -1,9 +1,10 @@
 /**
  * A storage node in memory: the machine, a driver that queues its effects, real bytes for its disk and its fill memory, and
- * a line to the model of S3. Checks the effects' rules as it goes.
+ * a line to the model of S3. Checks the effects' rules as it goes. Its process can die and come back on the same disk.
  */
 import { assert } from '../base/assert.ts';
-import { firstHeader } from '../journal/table-header.ts';
+import type { Hash128 } from '../base/hash.ts';
+import type { RecoveryCounts } from '../journal/recovery.ts';
 import type { Layout } from '../layout.ts';
 import {
   newReadAnswer,
@@ -21,6 +22,7 @@ import type { PolicyOf } from '../node/policy.ts';
 import type { EventQueue } from './event-queue.ts';
 import type { TestIdentity } from './identity.ts';
 import type { S3Answer, S3Model } from './s3-model.ts';
+import { TestDisk } from './test-disk.ts';
 import type { Transfer } from './transfer.ts';
 
 /** What a node needs of its surroundings. */
@@ -59,41 +61,54 @@ interface OpenFetch {
 }
 
 export class TestNode implements NodeEffects {
-  readonly node: Node;
-  readonly store: Store;
+  /** Those of the present life. */
+  node: Node;
+  store: Store;
+  /** What the present life began with. */
+  recovered: RecoveryCounts;
+  readonly disk: TestDisk;
   readonly openFetches = new Map<FetchId, OpenFetch>();
   readonly askers = new Map<Asker, Transfer>();
-  /** Errno of writes to come, 0 for good. */
-  nextWriteErrno = 0;
-  /** What the disk takes for each write on top of the usual. */
-  writeDelayMs = 0;
   isDown = false;
   readonly #world: TestWorld;
-  readonly #layout: Layout;
-  readonly #disk: Uint8Array;
+  readonly #options: TestNodeOptions;
   readonly #memory: Uint8Array;
+  /** Answers on their way out of slots. */
+  readonly #sending = new Map<Transfer, SlotId>();
+  #lives = 0;
   #askers = 0;
 
   constructor(world: TestWorld, options: TestNodeOptions) {
-    const { layout, limits, storeBytes } = options;
-    const seed = { hi: options.nodeId + 1, lo: 99 };
     this.#world = world;
-    this.#layout = layout;
-    this.store = new Store({ capacityBytes: storeBytes, blockBytes: layout.blockBytes, seed });
-    this.#disk = new Uint8Array(this.store.slabBytes);
-    this.#memory = new Uint8Array(limits.fillBudgetBytes);
-    this.node = new Node({
-      effects: this,
-      digest: world.identity,
-      store: this.store,
-      table: firstHeader({ h0: 1, h1: 2, h2: 3, h3: 4 }, this.store),
-      layout,
-      ring: options.ring,
-      nodeId: options.nodeId,
-      policyOf: options.policyOf,
-      limits,
-      seed,
-    });
+    this.#options = options;
+    this.#memory = new Uint8Array(options.limits.fillBudgetBytes);
+    this.store = this.#newStore();
+    this.disk = new TestDisk(world, this.store.slabBytes, options.nodeId);
+    this.recovered = this.disk.open(this.store);
+    this.node = this.#newNode();
+  }
+
+  /** The process dies, power goes, and it is back at once. Whoever waited for an answer notices. */
+  crash(): void {
+    this.disk.crash();
+    this.#restart();
+  }
+
+  /** The process ends as it should, once everything is durable, and is back at once. Meanwhile all goes on. */
+  restart(): void {
+    const { queue } = this.#world;
+    this.node.onShutdown(queue.now);
+    while (this.node.journal.levels().unflushed > 0) {
+      const deadline = this.node.nextDeadline();
+      if (queue.next > deadline) {
+        queue.now = Math.max(queue.now, deadline);
+        this.node.onTick(queue.now);
+      } else {
+        assert(queue.step(), 'a disk that works flushes');
+      }
+    }
+    this.disk.endClean();
+    this.#restart();
   }
 
   /** A read arrives. */
@@ -222,47 +237,92 @@ export class TestNode implements NodeEffects {
   }
 
   writeSlot(slot: SlotId, memory: number, length: number): void {
-    assert(length % 4096 === 0 && length <= this.store.slotBytes(slot), 'writes fit their slot');
-    const { queue } = this.#world;
-    const errno = this.nextWriteErrno;
-    queue.in(this.#world.delayMs() + this.writeDelayMs, () => {
-      // Bytes are read as late as a disk might, so memory that is reused too early shows.
-      const offset = this.store.fileOffset(slot);
-      if (errno === 0) this.#disk.set(this.#memory.subarray(memory, memory + length), offset);
-      this.node.onSlotWritten(queue.now, slot, errno, 0);
-    });
+    this.disk.writeSlot(slot, memory, length);
   }
 
   syncSlab(): void {
-    const { queue } = this.#world;
-    queue.in(this.#world.delayMs(), () => this.node.onSlabSynced(queue.now, 0));
+    this.disk.syncSlab();
   }
 
-  writeRecord(_slot: SlotId, record: Uint8Array): void {
-    assert(record.length === 64, 'a row is whole');
+  writeRecord(slot: SlotId, record: Uint8Array): void {
+    this.disk.writeRecord(slot, record);
   }
 
   syncTable(): void {
-    const { queue } = this.#world;
-    queue.in(this.#world.delayMs(), () => this.node.onTableSynced(queue.now, 0));
+    this.disk.syncTable();
   }
 
   verifySlot(slot: SlotId): void {
-    const { queue } = this.#world;
-    queue.in(this.#world.delayMs(), () => this.node.onSlotVerified(queue.now, slot, 'intact', 0));
+    this.disk.verifySlot(slot);
   }
 
-  logMetadata(): void {
-    return;
+  logMetadata(hash: Hash128, metadata: ObjectMetadata): void {
+    this.disk.logMetadata(hash, metadata);
   }
 
-  logForgotten(): void {
-    return;
+  logForgotten(hash: Hash128): void {
+    this.disk.logForgotten(hash);
   }
 
   compactMetadataLog(): void {
-    const { queue } = this.#world;
-    queue.in(this.#world.delayMs(), () => this.node.onMetadataLogCompacted(queue.now));
+    this.disk.compactMetadataLog();
+  }
+
+  /** The slab is cut at `slabBytes`: what is read past that breaks off, and the first to notice says so. */
+  truncate(slabBytes: number): void {
+    const { now } = this.#world.queue;
+    this.disk.slab.clear(slabBytes);
+    for (const [transfer, slot] of this.#sending) {
+      if (this.store.fileOffset(slot) + this.store.length(slot) <= slabBytes) continue;
+      this.#sending.delete(transfer);
+      this.#world.deliverBreak(transfer);
+      this.node.onSlotSent(now, slot);
+    }
+    this.node.onSlabTruncated(now, slabBytes);
+  }
+
+  #newStore(): Store {
+    const { layout, storeBytes, nodeId } = this.#options;
+    const seed = { hi: nodeId + 1, lo: 99 + this.#lives };
+    return new Store({ capacityBytes: storeBytes, blockBytes: layout.blockBytes, seed });
+  }
+
+  #newNode(): Node {
+    const { layout, ring, nodeId, policyOf, limits } = this.#options;
+    const node = new Node({
+      effects: this,
+      digest: this.#world.identity,
+      store: this.store,
+      table: this.disk.header,
+      layout,
+      ring,
+      nodeId,
+      policyOf,
+      limits,
+      seed: { hi: nodeId + 1, lo: 99 },
+    });
+    this.disk.readLog(node.metadataLog);
+    this.disk.attach(node, this.store, this.#memory);
+    return node;
+  }
+
+  #restart(): void {
+    this.#lives += 1;
+    const waiting = [...this.askers.values(), ...this.#sending.keys()];
+    this.askers.clear();
+    this.#sending.clear();
+    this.openFetches.clear();
+    this.store = this.#newStore();
+    this.recovered = this.disk.open(this.store);
+    this.node = this.#newNode();
+    for (const transfer of waiting) {
+      if (transfer.isAnswered) {
+        this.#world.deliverBreak(transfer);
+      } else {
+        transfer.begin(0);
+        this.#world.deliverAnswer(transfer, newReadAnswer());
+      }
+    }
   }
 
   #waiting(asker: Asker): Transfer {
@@ -310,13 +370,18 @@ export class TestNode implements NodeEffects {
     offset: number,
     length: number,
   ): void {
-    assert(offset + length <= this.#layout.blockBytes, 'an answer lies within its block');
+    const { layout } = this.#options;
+    assert(offset + length <= layout.blockBytes, 'an answer lies within its block');
     this.askers.delete(asker);
+    this.#sending.set(transfer, slot);
     const { queue } = this.#world;
+    const life = this.#lives;
     queue.in(this.#world.delayMs(), () => {
+      if (this.#lives !== life || !this.#sending.has(transfer)) return;
       const start = this.store.fileOffset(slot) + offset;
+      this.#sending.delete(transfer);
       transfer.send(length);
-      this.#world.deliverBytes(transfer, this.#disk.slice(start, start + length));
+      this.#world.deliverBytes(transfer, this.disk.slab.read(start, length));
       this.node.onSlotSent(queue.now, slot);
     });
   }
