@@ -1,6 +1,7 @@
 /** The layers without a bug: what fails by itself can't tell anything, and how long each takes bounds how long it may. */
 import { boundedRun } from './bounded-run.ts';
 import type { Baseline } from './hunt.ts';
+import type { Imports } from './imports.ts';
 import { inTrees } from './in-trees.ts';
 import { commandOf, layersOf, type Layer } from './layers.ts';
 import type { PlantedBug } from './planted-bug.ts';
@@ -13,23 +14,28 @@ const limitSeconds = 600;
 export async function soundLayers(
   trees: readonly ScratchTree[],
   bugs: readonly PlantedBug[],
+  imports: Imports,
   concurrency: number,
 ): Promise<Baseline | null> {
-  const layers = new Map<string, Layer>();
+  const groups = new Map<string, Layer>();
   for (const bug of bugs) {
-    for (const layer of layersOf(bug, trees[0]!.root)) layers.set(layer.key, layer);
+    for (const layer of layersOf(bug, trees[0]!.root, imports)) {
+      const known = groups.get(layer.group);
+      const files = [...new Set([...(known?.files ?? []), ...layer.files])];
+      groups.set(layer.group, { ...layer, files });
+    }
   }
   const baseline = new Map<string, number>();
   const failures: string[] = [];
-  await inTrees(trees, [...layers.values()], async (tree, layer) => {
-    const { kind, what, seconds, tail } = await boundedRun(
-      commandOf(layer, tree, concurrency),
-      limitSeconds,
+  await inTrees(trees, [...groups.values()], async (tree, layer) => {
+    const { group, files } = layer;
+    const command = commandOf(layer, tree, concurrency);
+    const { kind, what, seconds, tail } = await boundedRun(command, limitSeconds);
+    baseline.set(group, seconds);
+    console.log(
+      `without a bug, ${group}: ${files.length} files ${kind} in ${seconds.toFixed(1)} s`,
     );
-    baseline.set(layer.key, seconds);
-    const name = `${layer.name}: ${layer.files.length} files from ${layer.files[0] ?? ''} on`;
-    console.log(`without a bug, ${name}: ${kind} in ${seconds.toFixed(1)} s`);
-    if (kind !== 'passed') failures.push(`${name} ${kind} without any bug: ${what}\n${tail}`);
+    if (kind !== 'passed') failures.push(`${group} ${kind} without any bug: ${what}\n${tail}`);
   });
   for (const failure of failures) console.error(failure);
   return failures.length === 0 ? baseline : null;

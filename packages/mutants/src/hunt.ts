@@ -1,5 +1,6 @@
 /** One planted bug on its way through the layers, until one of them notices it. */
 import { boundedRun, type Verdict } from './bounded-run.ts';
+import type { Imports } from './imports.ts';
 import { commandOf, layersOf, type Layer, type LayerName } from './layers.ts';
 import type { PlantedBug } from './planted-bug.ts';
 import { plant } from './planting.ts';
@@ -19,7 +20,7 @@ export interface Outcome {
   readonly seconds: number;
 }
 
-/** How long each layer took without a bug, by its key. */
+/** How long each group of layers took without a bug. */
 export type Baseline = ReadonlyMap<string, number>;
 
 export function isCaught({ bug, fate }: Outcome): boolean {
@@ -30,6 +31,7 @@ export function isCaught({ bug, fate }: Outcome): boolean {
 export async function hunt(
   bug: PlantedBug,
   tree: ScratchTree,
+  imports: Imports,
   baseline: Baseline,
   concurrency: number,
 ): Promise<Outcome> {
@@ -41,7 +43,7 @@ export async function hunt(
     fate = { kind: 'unusable', problem: planting.problem };
   } else {
     tree.write(bug.file, planting.text);
-    for (const layer of layersOf(bug, tree.root)) {
+    for (const layer of layersOf(bug, tree.root, imports)) {
       const verdict = await run(layer, tree, baseline, concurrency);
       if (verdict.kind === 'passed') continue;
       fate =
@@ -61,6 +63,6 @@ function run(
   baseline: Baseline,
   concurrency: number,
 ): Promise<Verdict> {
-  const usual = baseline.get(layer.key) ?? 0;
+  const usual = baseline.get(layer.group) ?? 0;
   return boundedRun(commandOf(layer, tree, concurrency), 30 + 3 * usual);
 }

@@ -1,12 +1,13 @@
 /**
  * The layers of tests that a planted bug goes through, cheapest first. The first that notices it is the one that counts.
  *
- * unit: the test files of the bug's folder, then the others of its package. property: random histories against models, and
+ * unit: the test files that run the bug's file, those of its folder first. property: random histories against models, and
  * fuzzers. scenario and seeds: the simulator, for what it is made of. server: end-to-end tests that are named for the bug.
  */
 import { globSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Command } from './bounded-run.ts';
+import type { Imports } from './imports.ts';
 import type { PlantedBug } from './planted-bug.ts';
 import type { ScratchTree } from './scratch-tree.ts';
 
@@ -17,8 +18,8 @@ export const layerNames: readonly LayerName[] = ['unit', 'property', 'scenario',
 export interface Layer {
   readonly name: LayerName;
   readonly files: readonly string[];
-  /** The same for layers that run the same. */
-  readonly key: string;
+  /** The same for layers whose files are tried together without a bug. */
+  readonly group: string;
 }
 
 /** Seeds of the simulator that a planted bug has to get through. */
@@ -41,32 +42,24 @@ const isSimulated = (file: string): boolean =>
   /^packages\/server\/src\/auth\/(grants|operation)\.ts$/.test(file);
 
 /** The layers that a bug goes through, in their order. */
-export function layersOf(bug: PlantedBug, root: string): Layer[] {
+export function layersOf(bug: PlantedBug, root: string, imports: Imports): Layer[] {
   const folder = dirname(bug.file);
-  const packageOfBug = bug.file.split('/').slice(0, 2).join('/');
-  const isCore = packageOfBug === 'packages/core';
-  const reach = isCore ? `${packageOfBug}/src` : folder;
-  const tests = globSync(`${reach}/**/*.{test,fuzz}.ts`, { cwd: root })
-    .filter((file) => !isNoLayer(file))
+  const reaching = imports.reaching(bug.file);
+  // Of the program only the folder's own tests are unit tests: others start servers.
+  const isBeside = (file: string): boolean =>
+    file.startsWith(bug.file.startsWith('packages/core/') ? 'packages/core/' : `${folder}/`);
+  const tests = [...reaching]
+    .filter((file) => /\.(test|fuzz)\.ts$/.test(file) && isBeside(file) && !isNoLayer(file))
     .sort((a, b) => Number(dirname(b) === folder) - Number(dirname(a) === folder) || order(a, b));
-  const layers = [
-    layer(
-      'unit',
-      tests.filter((file) => !isProperty(file)),
-    ),
-    layer('property', tests.filter(isProperty)),
-  ];
+  const unit = tests.filter((file) => !isProperty(file));
+  const layers = [layer('unit', unit), layer('property', tests.filter(isProperty))];
   if (isSimulated(bug.file)) {
     layers.push(layer('scenario', testsIn('packages/sim/src/scenarios', root)));
     layers.push(layer('seeds', [seedRange]));
   }
   const named = bug.server ?? [];
-  layers.push(
-    layer(
-      'server',
-      named.map((name) => `packages/server/src/end-to-end/${name}.test.ts`),
-    ),
-  );
+  const endToEnd = named.map((name) => `packages/server/src/end-to-end/${name}.test.ts`);
+  layers.push(layer('server', endToEnd));
   return layers.filter(({ files }) => files.length > 0);
 }
 
@@ -88,7 +81,11 @@ export function commandOf({ name, files }: Layer, tree: ScratchTree, concurrency
 }
 
 function layer(name: LayerName, files: readonly string[]): Layer {
-  return { name, files, key: [name, ...files.toSorted(order)].join(' ') };
+  return { name, files, group: `${name} ${packageOf(files[0] ?? '')}` };
+}
+
+function packageOf(file: string): string {
+  return file.split('/')[1] ?? '';
 }
 
 function testsIn(folder: string, root: string): string[] {

@@ -10,6 +10,7 @@ import { catalog } from './catalog/catalog.ts';
 import { optionsOf, usage, type Options } from './command-line.ts';
 import { compileErrors } from './compile.ts';
 import { hunt, isCaught, type Outcome } from './hunt.ts';
+import { Imports } from './imports.ts';
 import { inTrees } from './in-trees.ts';
 import {
   catalogTable,
@@ -58,11 +59,12 @@ async function act({ what, bugs, isAll, jobs }: Options): Promise<number> {
 
 async function run(trees: readonly ScratchTree[], { bugs, isAll }: Options): Promise<number> {
   const concurrency = Math.max(1, Math.floor(availableParallelism() / trees.length));
-  const baseline = await soundLayers(trees, bugs, concurrency);
+  const imports = new Imports(root);
+  const baseline = await soundLayers(trees, bugs, imports, concurrency);
   if (baseline === null) return 1;
   const outcomes: Outcome[] = [];
   await inTrees(trees, bugs, async (tree, bug) => {
-    const outcome = await hunt(bug, tree, baseline, concurrency);
+    const outcome = await hunt(bug, tree, imports, baseline, concurrency);
     outcomes.push(outcome);
     console.log(progressLine(outcome, outcomes.length, bugs.length));
   });
