@@ -75,7 +75,8 @@ const mebibytes = Math.round(tally.bytes / 2 ** 20);
 process.stdout.write(
   `${tally.lives} lives, ${mebibytes} MiB compared, ${tally.overwrites} overwrites behind the cache, ` +
     `${tally.puts} through the gateway, ${tally.excused} requests without a whole answer\n` +
-    `${tally.recovered} blocks recovered, ${tally.dropped} blocks dropped, ` +
+    `${tally.recovered} blocks recovered (${tally.trusted} trusted), ${tally.verified} verified, ` +
+    `${tally.dropped} dropped; ` +
     `${tally.rolledBack} writes rolled back, ${tally.damages} times damaged\n` +
     `${rounds} rounds, ${tally.reads} reads checked, ${tally.wrong.length} wrong\n`,
 );

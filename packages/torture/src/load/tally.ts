@@ -11,8 +11,11 @@ export interface Tally {
   puts: number;
   /** Reads and writes that a kill, damage or a change excuses for having ended without all their bytes. */
   excused: number;
-  /** Blocks and objects' metadata that lives began with; blocks that were found damaged or were given up. */
+  /** Blocks that lives began with, and those among them that were trusted without a look. */
   recovered: number;
+  trusted: number;
+  /** Blocks that were verified and found intact; those found damaged, refused at the start, or lost to a fault. */
+  verified: number;
   dropped: number;
   /** Writes that were rolled back between lives, and damage done to files. */
   rolledBack: number;
@@ -30,6 +33,8 @@ export function emptyTally(): Tally {
     puts: 0,
     excused: 0,
     recovered: 0,
+    trusted: 0,
+    verified: 0,
     dropped: 0,
     rolledBack: 0,
     damages: 0,

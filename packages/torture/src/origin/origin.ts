@@ -22,22 +22,23 @@ export const buckets = {
 
 /** What clocks of two processes on one machine may differ by, rounded up to what a test can bear. */
 const clockMs = 10;
-const objectsOfBucket = 50;
+/** More than the cache holds, so that blocks come and go. */
+const objectsOfBucket = 80;
 
 /** The size of an object: of every order from one byte to a few MiB, and a few larger ones. */
 export function drawSize(dice: Dice): number {
-  const kind = dice.weighted({ small: 30, block: 58, large: 10, huge: 2 });
+  const kind = dice.weighted({ small: 35, block: 56, large: 8, huge: 1 });
   const logUniform = (first: number, last: number): number =>
     Math.round(first * (last / first) ** dice.share());
   switch (kind) {
     case 'small':
       return logUniform(1, 32 * kib);
     case 'block':
-      return logUniform(32 * kib, 4 * mib);
+      return logUniform(32 * kib, 2 * mib);
     case 'large':
       return dice.pick([mib, 2 * mib, 3 * mib + 1, 5 * mib - 1, 6 * mib + 4096]);
     case 'huge':
-      return dice.between(8 * mib, 18 * mib);
+      return dice.between(8 * mib, 12 * mib);
   }
 }
 

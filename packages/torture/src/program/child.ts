@@ -80,19 +80,18 @@ export class Child {
     return false;
   }
 
-  /** The sum of all samples of each metric, by name; null when it doesn't answer. */
+  /** Each sample of /metrics, by its name and labels as they stand there; null when it doesn't answer. */
   async metrics(): Promise<ReadonlyMap<string, number> | null> {
     const answer = await this.#get('metrics');
     const text = answer === null ? null : await answer.text().catch(() => null);
     if (text === null) return null;
-    const sums = new Map<string, number>();
+    const samples = new Map<string, number>();
     for (const line of text.split('\n')) {
-      const name = /^[a-z0-9_]+/.exec(line)?.[0];
-      if (name === undefined) continue;
-      const value = Number(line.slice(line.lastIndexOf(' ') + 1));
-      sums.set(name, (sums.get(name) ?? 0) + value);
+      const end = line.lastIndexOf(' ');
+      if (!line.startsWith('#') && end > 0)
+        samples.set(line.slice(0, end), Number(line.slice(end)));
     }
-    return sums;
+    return samples;
   }
 
   async #get(page: string): Promise<Response | null> {

@@ -57,6 +57,8 @@ export interface Surroundings {
 
 const startWithinMs = 20_000;
 const stopWithinMs = 20_000;
+/** How often a serving process is looked after. */
+const lookMs = 20;
 
 export class Life implements LifeUnderLoad {
   readonly gatewayPort: number;
@@ -125,11 +127,10 @@ export class Life implements LifeUnderLoad {
     const clients = Array.from({ length: this.#plan.clients }, (_, index) =>
       new Client(this, origin, tally, this.#dice.for(`client ${index}`)).run(),
     );
-    await sleep(this.#plan.afterMs);
-    await this.#count('ends');
-    this.#findDead();
+    const hasSurvived = await this.#survives(this.#plan.afterMs);
+    if (hasSurvived) await this.#count('ends');
     this.#endingSince = performance.now();
-    const isClean = await this.#end();
+    const isClean = hasSurvived && (await this.#end());
     await Promise.all(clients);
     return isClean;
   }
@@ -186,17 +187,40 @@ export class Life implements LifeUnderLoad {
     return isDone;
   }
 
+  /** Adds what the node says of its disk: what it came back with at the beginning, what it found out by the end. */
   async #count(moment: 'begins' | 'ends'): Promise<void> {
     const metrics = await this.#children[0]?.metrics();
     if (metrics === null || metrics === undefined) return;
-    const of = (name: string): number => metrics.get(name) ?? 0;
-    if (moment === 'begins') this.#around.tally.recovered += of('s3accel_node_blocks');
-    else this.#around.tally.dropped += 0;
+    const { tally } = this.#around;
+    const sum = (...names: readonly string[]): number =>
+      names.reduce((all, name) => all + (metrics.get(`s3accel_node_${name}`) ?? 0), 0);
+    if (moment === 'begins') {
+      tally.recovered += sum('restored_blocks');
+      tally.trusted += sum('restored_trusted_blocks');
+      tally.dropped += sum('refused_rows');
+    } else {
+      tally.verified += sum('verified_blocks_total{verdict="intact"}');
+      tally.dropped += sum(
+        'verified_blocks_total{verdict="damaged"}',
+        'verified_blocks_total{verdict="unreadable"}',
+        'lost_blocks_total{cause="unsynced"}',
+        'lost_blocks_total{cause="truncated"}',
+      );
+    }
   }
 
-  #findDead(): void {
-    for (const child of this.#children) {
-      if (child.exit !== null) this.#find(`ended by itself, ${told(child)}`);
+  /** False as soon as one of the processes ends by itself, which is a finding. */
+  async #survives(ms: number): Promise<boolean> {
+    const deadline = performance.now() + ms;
+    for (;;) {
+      const dead = this.#children.find((child) => child.exit !== null);
+      if (dead !== undefined) {
+        this.#find(`ended by itself, ${told(dead)}`);
+        return false;
+      }
+      const left = deadline - performance.now();
+      if (left <= 0) return true;
+      await sleep(Math.min(left, lookMs));
     }
   }
 
