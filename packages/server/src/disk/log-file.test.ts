@@ -79,6 +79,21 @@ test('a replacement that fails leaves the old file as it is, appended to', async
   await log.close();
 });
 
+test('closing gives up a replacement that is under way', async (context) => {
+  const directory = directoryFor(context);
+  const log = await LogFile.open(directory);
+  await append(log, 'old');
+  function* endless(): Generator<Uint8Array> {
+    for (;;) yield Buffer.from('new');
+  }
+  const replaced = replace(log, endless());
+  log.append(Buffer.from('+'), () => undefined);
+  await log.close();
+  assert.notEqual(await replaced, 0);
+  assert.equal(contents(directory), 'old+');
+  assert.equal(existsSync(join(directory, `${logName}.new`)), false);
+});
+
 test('more than a disk can take is refused, until the log was replaced', async (context) => {
   const directory = directoryFor(context);
   const log = await LogFile.open(directory);

@@ -75,8 +75,10 @@ class Tail {
 export class LogFile {
   readonly #directory: string;
   #tail: Tail;
-  /** The one that will take its place. */
+  /** The one that will take its place, and the work on it. */
   #replacement: Tail | null = null;
+  #replacing: Promise<void> = Promise.resolve();
+  #isClosing = false;
 
   private constructor(directory: string, tail: Tail) {
     this.#directory = directory;
@@ -93,7 +95,7 @@ export class LogFile {
   }
 
   replace(pieces: Iterator<Uint8Array>, done: Done): void {
-    this.#replace(pieces).then(
+    this.#replacing = this.#replace(pieces).then(
       () => {
         done(0);
       },
@@ -103,7 +105,10 @@ export class LogFile {
     );
   }
 
+  /** Gives a replacement up that isn't done. What was appended is in the file. */
   async close(): Promise<void> {
+    this.#isClosing = true;
+    await this.#replacing;
     await this.#tail.idle();
     await this.#tail.file.close();
   }
@@ -116,6 +121,7 @@ export class LogFile {
     try {
       for (let piece = pieces.next(); piece.done !== true; piece = pieces.next()) {
         await appended(replacement, piece.value);
+        if (this.#isClosing) throw new Error('the metadata log is being closed');
       }
       await replacement.file.datasync();
       await rename(path, join(this.#directory, logName));
