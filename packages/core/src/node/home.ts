@@ -83,6 +83,11 @@ export class Home {
     const lookup = this.#lookupOf(fetch);
     const { counters } = this.#parts;
     if (head.status === 304 && lookup.known !== null) {
+      if (isStoredAgain(lookup.known, head)) {
+        lookup.known = null;
+        this.#askForHeadOnly(now, lookup, fetch);
+        return;
+      }
       counters.confirmations += 1;
       this.#end(fetch, false);
       this.#learn(now, lookup, fetch, lookup.known);
@@ -256,7 +261,7 @@ export class Home {
     this.#dispatch(now, lookup, fetch);
   }
 
-  /** No such range: what the object is tells the gateway why. */
+  /** S3's answer said too little of the object: no such range, or that it was stored again. */
   #askForHeadOnly(now: number, lookup: Lookup, fetch: Fetch): void {
     this.#end(fetch, false);
     const next = this.#fills.acquire(now);
@@ -418,6 +423,11 @@ export class Home {
     fetch.stream = 'over';
     fetches.release(fetch);
   }
+}
+
+/** Whether a 304 is of the same bytes stored once more: what else it says of the object may be new, and isn't told. */
+function isStoredAgain(known: ObjectMetadata, { lastModified }: FetchHead): boolean {
+  return lastModified !== 0 && lastModified !== known.lastModified;
 }
 
 /** Whether the request makes S3 tell the object's checksums. */
