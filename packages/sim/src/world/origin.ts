@@ -74,6 +74,8 @@ export class Origin {
   readonly oracle: Oracle;
   /** Of a hundred requests, how many go wrong. */
   faultPercent: number;
+  /** What goes wrong with the next requests, one each, before anything is drawn: for stories. */
+  readonly nextFaults: ReadFault[] = [];
   readonly #options: OriginOptions;
   readonly #contents = new Map<string, Uint8Array>();
 
@@ -174,6 +176,8 @@ export class Origin {
 
   #drawFault(isFetch: boolean): ReadFault {
     const { prng } = this.#options;
+    const next = this.nextFaults.shift();
+    if (next !== undefined) return next;
     if (this.faultPercent === 0 || prng.below(100) >= this.faultPercent) return 'none';
     const faults = isFetch ? allFaults : plainFaults;
     return faults[prng.below(faults.length)]!;
