@@ -1,5 +1,5 @@
 /**
- * Admission (DESIGN §7.5): a block is let in on its second read within the doorkeeper's window, at once only where its
+ * Admission (SPEC §3.5): a block is let in on its second read within the doorkeeper's window, at once only where its
  * bucket says so or another node had it, and only by its owner, a replica, or whoever stands in for the owner.
  *
  * A read whose fetch was given up midway, and which then fetches the rest anew, counts twice for that rest. And since the

@@ -1,5 +1,5 @@
 /**
- * Answers (DESIGN §8.1, 8.5): what a client saw is what S3 could have said at some moment between request and answer, less
+ * Answers (SPEC §4.1, 4.5): what a client saw is what S3 could have said at some moment between request and answer, less
  * the staleness that the bucket declares. Two versions are never mixed, a finished answer is whole, a 404 is never stale.
  *
  * An error that isn't about the object's state, and an answer that broke off, need an excuse: an error that S3 did give, a

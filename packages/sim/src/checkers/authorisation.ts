@@ -1,5 +1,5 @@
 /**
- * Authorisation (DESIGN §8.7): no credential gets a byte, or a word about an object, that its grants don't cover, whoever
+ * Authorisation (SPEC §4.7): no credential gets a byte, or a word about an object, that its grants don't cover, whoever
  * else waits for the same bytes; nor does it change anything. What it may have is never denied.
  *
  * Grants are judged here by their definition, not by the program's table.

@@ -1,18 +1,18 @@
 /**
  * All checkers of a run behind one door: the world says what happened, and gets the first violation, if any.
  *
- * | checker          | asked                                      | invariant of DESIGN §8 |
- * | answers          | as an answer ends                          | 1, 5, 8, 10            |
- * | read-your-writes | as an answer ends                          | 4                      |
- * | authorisation    | as an answer or a write ends, at the end   | 7                      |
- * | coalescing       | as an answer or a node's read ends         | 5                      |
- * | fills            | as a node asks S3                          | 3                      |
- * | admission        | as a block is let in                       | DESIGN §7.5            |
- * | durability       | as a slot changes, as a disk was synced    | 6                      |
- * | stored-blocks    | at quiet moments, for every trusted block  | 2, 6                   |
- * | bounds           | now and then, for every process            | 9                      |
- * | leaks            | when everything rests                      | 9                      |
- * | liveness         | at the end                                 | 9                      |
+ * | checker          | asked                                     | invariant of SPEC §4 |
+ * | answers          | as an answer ends                         | 1, 5, 8, 10          |
+ * | read-your-writes | as an answer ends                         | 4                    |
+ * | authorisation    | as an answer or a write ends, at the end  | 7                    |
+ * | coalescing       | as an answer or a node's read ends        | 5                    |
+ * | fills            | as a node asks S3                         | 3                    |
+ * | admission        | as a block is let in                      | §3, 5                |
+ * | durability       | as a slot changes, as a disk was synced   | 6                    |
+ * | stored-blocks    | at quiet moments, for every trusted block | 2, 6                 |
+ * | bounds           | now and then, for every process           | 9                    |
+ * | leaks            | when everything rests                     | 9                    |
+ * | liveness         | at the end                                | 9                    |
  */
 import type { Admission, SlotEvent } from '../history/block-event.ts';
 import type { ClientAnswer } from '../history/client-answer.ts';

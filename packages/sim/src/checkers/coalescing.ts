@@ -1,5 +1,5 @@
 /**
- * Coalescing (DESIGN §8.5): readers share what S3 says about an object's state, but an error or a 404 goes to nobody who
+ * Coalescing (SPEC §4.5): readers share what S3 says about an object's state, but an error or a 404 goes to nobody who
  * came after the request that it answers was sent, and to nobody who asked about another object.
  */
 import type { ClientAnswer } from '../history/client-answer.ts';

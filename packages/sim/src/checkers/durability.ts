@@ -1,5 +1,5 @@
 /**
- * Durability (DESIGN §8.6): a record that would survive a crash is never ahead of the bytes that would, and no block of a
+ * Durability (SPEC §4.6): a record that would survive a crash is never ahead of the bytes that would, and no block of a
  * run that didn't end clean is served before it was compared with its checksum.
  *
  * The first half looks at what the disk would keep, whenever something became durable there. A record of another block

@@ -1,5 +1,5 @@
 /**
- * Fills (DESIGN §8.3): whatever a node asks S3 for after the first fetch names the version it wants.
+ * Fills (SPEC §4.3): whatever a node asks S3 for after the first fetch names the version it wants.
  *
  * A request without If-Match is a first fetch or a revalidation: then a gateway has asked this very node what the object is
  * and waits. A request with If-Match names a version that existed, strongly, and bytes that this version has.
@@ -17,8 +17,9 @@ export function checkFetch(history: History, oracle: Oracle, fetch: OriginReques
   const { ifMatch, ifNoneMatch, ifModifiedSince, ifUnmodifiedSince } = conditions;
   if (ifModifiedSince !== null || ifUnmodifiedSince !== null) return 'a fetch with a date';
   if (ifMatch === null) {
-    const waits = history.of(bucket, key).nodeReads.some((read) => isLookupThatWaits(read, fetch));
-    return waits ? null : 'a fetch without If-Match that no lookup waits for';
+    const { nodeReads } = history.of(bucket, key);
+    const lookup = nodeReads.findLast((read) => isLookupThatWaits(read, fetch));
+    return lookup === undefined ? 'a fetch without If-Match that no lookup waits for' : null;
   }
   if (ifNoneMatch !== null) return 'a fetch with If-Match and If-None-Match';
   if (head) return 'a HEAD with If-Match: it brings no bytes';

@@ -1,5 +1,5 @@
 /**
- * Leaks (DESIGN §8.9): when nothing is under way any more, no pin, slot, reader, fetch, buffer or lease is held.
+ * Leaks (SPEC §4.9): when nothing is under way any more, no pin, slot, reader, fetch, buffer or lease is held.
  */
 import type { ProcessState } from '../history/views.ts';
 

@@ -1,5 +1,5 @@
 /**
- * Liveness (DESIGN §8.9): once faults have stopped, every read and write finishes, and soon.
+ * Liveness (SPEC §4.9): once faults have stopped, every read and write finishes, and soon.
  */
 import type { History } from '../history/history.ts';
 import type { Rules } from './rules.ts';

@@ -1,5 +1,5 @@
 /**
- * Read your writes (DESIGN §8.4): what a gateway wrote, its next read sees.
+ * Read your writes (SPEC §4.4): what a gateway wrote, its next read sees.
  *
  * The bound on an answer's age isn't the bucket's staleness then but the write: the answer must fit a state of the key
  * that was current after the write took effect. After a write whose outcome the gateway doesn't know, reads must be as

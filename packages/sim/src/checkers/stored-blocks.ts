@@ -1,5 +1,5 @@
 /**
- * Stored blocks (DESIGN §8.2, 8.6): what a node would serve from its disk is, byte for byte, the block of the version under
+ * Stored blocks (SPEC §4.2, 4.6): what a node would serve from its disk is, byte for byte, the block of the version under
  * whose identity it is kept; and versions without a strong ETag aren't kept at all.
  */
 import type { BlockName } from '../history/block-event.ts';
