@@ -16,7 +16,10 @@ function contents(list: LinkedList<Item>): Item[] {
 }
 
 test('a list keeps its records in the order that an array would', () => {
-  const step = fc.record({ item: fc.nat(7), op: fc.constantFrom('append', 'remove', 'shift') });
+  const step = fc.record({
+    item: fc.nat(7),
+    op: fc.constantFrom('append', 'remove', 'replace', 'shift'),
+  });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       const items = Array.from({ length: 8 }, () => new Item());
@@ -32,6 +35,11 @@ test('a list keeps its records in the order that an array would', () => {
         } else if (op === 'remove' && item.list === list) {
           list.remove(item);
           model = model.filter((other) => other !== item);
+        } else if (op === 'replace' && item.list === list) {
+          const by = items.find((other) => other.list === null);
+          if (by === undefined) continue;
+          list.replace(item, by);
+          model = model.map((other) => (other === item ? by : other));
         }
         assert.deepEqual(contents(list), model);
         assert.equal(list.size, model.length);

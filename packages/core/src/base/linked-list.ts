@@ -41,6 +41,21 @@ export class LinkedList<T extends Linked<T>> {
     this.size -= 1;
   }
 
+  /** Puts a record that is in no list in the place of one that is in this list. */
+  replace(record: T, by: T): void {
+    assert(record.list === this && by.list === null, 'a record joins one list at a time');
+    by.list = this;
+    by.before = record.before;
+    by.after = record.after;
+    if (by.before === null) this.first = by;
+    else by.before.after = by;
+    if (by.after === null) this.last = by;
+    else by.after.before = by;
+    record.list = null;
+    record.before = null;
+    record.after = null;
+  }
+
   /** Takes the oldest record out, null when there is none. */
   shift(): T | null {
     const record = this.first;

@@ -15,6 +15,8 @@ export interface GatewayCounters {
   passThroughs: number;
   /** Reads sent to a second node after the first one failed, and reads that no node answered in time. */
   retries: number;
+  /** Answers that went on from another node after a part of a piece was sent. */
+  resumed: number;
   timeouts: number;
   /** Answers cut short after their head was sent. */
   aborts: number;
@@ -35,6 +37,7 @@ export function newGatewayCounters(): GatewayCounters {
     restarts: 0,
     passThroughs: 0,
     retries: 0,
+    resumed: 0,
     timeouts: 0,
     aborts: 0,
     slowDowns: 0,

@@ -20,7 +20,7 @@ export interface GatewayEffects {
   sendRead(read: ReadId, nodeId: number, request: ReadRequest): void;
   /**
    * Nobody waits for this read any more. No event follows for it. Also called for an answer whose body isn't wanted, in place
-   * of `relayBody`: during the very `onAnswer` that announced it.
+   * of `relayBody`.
    */
   cancelRead(read: ReadId): void;
 
@@ -38,7 +38,8 @@ export interface GatewayEffects {
   /**
    * Moves the body bytes of an answer that `onAnswer` announced to the client, behind what is queued. `onBodyQueued` follows
    * once the whole body is queued on the client's connection, or `onBodyFailed` when it broke off. Called during the
-   * `onAnswer` that announced the body.
+   * `onAnswer` that announced the body when it is that body's turn, else later: until then the driver holds it, and tells
+   * what breaks meanwhile only once it is relayed. One body at a time is relayed to a client.
    */
   relayBody(exchange: ExchangeId, read: ReadId): void;
   /** Asks for one `onTaken` once the client's kernel has taken everything queued so far. */

@@ -5,9 +5,9 @@
  *    the first piece is asked for from its owner. Unknown: the home is asked, and brings the first bytes along.
  * 2. `onAnswer`: the head goes out with the first bytes, so that anything that fails earlier can start over or become an
  *    error. A changed object starts over through the home, a few times; afterwards the request is passed through.
- * 3. `onBodyQueued`, `onTaken`: the next piece, once the client has taken the last one; so a client that doesn't read
- *    holds nothing but its own socket.
- * 4. `onBodyFailed`, a failed node, a timeout: the rest through the next candidate, once.
+ * 3. The body comes in pieces from their owners, in parallel and ahead of the client by a window that grows as the client
+ *    keeps up (`onBodyQueued`, `onTaken`); it goes out in order.
+ * 4. `onBodyFailed`, a failed node, a timeout: the rest through the next candidates, and later reads go round that node.
  * 5. `onWriteStarted`, `onWriteFinished`: reads that come later see that write.
  *
  * Decides only; gateway/effects.ts makes it happen. Stateless but for memory of metadata and writes. A hit on the way
@@ -21,10 +21,15 @@ import type { Ring } from '../ring.ts';
 import type { ClientRequest } from './client-request.ts';
 import { newGatewayCounters, type GatewayCounters } from './counters.ts';
 import type { ExchangeId, GatewayEffects, ReadId } from './effects.ts';
+import { Exchanges } from './exchanges.ts';
 import { Knowledge, type WriteOutcome } from './knowledge.ts';
 import type { GatewayLimits } from './limits.ts';
+import type { Moment } from './moment.ts';
+import { OutstandingReads } from './outstanding-reads.ts';
+import { Pieces } from './pieces.ts';
 import { Planner } from './plan.ts';
 import { Stages } from './stages.ts';
+import { Suspects } from './suspects.ts';
 
 export interface GatewayOptions {
   readonly effects: GatewayEffects;
@@ -39,6 +44,10 @@ export interface GatewayOptions {
 export interface GatewayLevels {
   readonly clientReads: number;
   readonly outstandingReads: number;
+  /** Bytes asked for that their clients haven't taken yet. */
+  readonly untakenBytes: number;
+  /** Nodes that reads go round. */
+  readonly suspects: number;
   readonly metadataEntries: number;
   readonly metadataBytes: number;
   readonly writeMarks: number;
@@ -47,126 +56,160 @@ export interface GatewayLevels {
 export class Gateway {
   readonly counters: GatewayCounters = newGatewayCounters();
   readonly #knowledge: Knowledge;
+  readonly #suspects: Suspects;
   readonly #planner: Planner;
+  readonly #reads: OutstandingReads;
+  readonly #exchanges: Exchanges;
+  readonly #pieces: Pieces;
   readonly #stages: Stages;
+  readonly #moment: Moment = { now: 0 };
   #isInside = false;
 
   constructor({ effects, layout, ring, limits, seed }: GatewayOptions) {
-    this.#knowledge = new Knowledge(limits, seed);
-    this.#planner = new Planner(layout, ring);
-    this.#stages = new Stages(effects, this.#knowledge, this.#planner, limits, this.counters);
+    const { counters } = this;
+    const moment = this.#moment;
+    const knowledge = new Knowledge(moment, limits, seed);
+    const suspects = new Suspects(limits.suspectMs);
+    const planner = new Planner(layout, ring, suspects);
+    const reads = new OutstandingReads(moment, limits);
+    const exchanges = new Exchanges(effects, reads, limits, counters);
+    const pieces = new Pieces(effects, planner, reads, exchanges, limits, counters);
+    const parts = {
+      effects,
+      moment,
+      knowledge,
+      planner,
+      suspects,
+      reads,
+      exchanges,
+      pieces,
+      limits,
+    };
+    this.#knowledge = knowledge;
+    this.#suspects = suspects;
+    this.#planner = planner;
+    this.#reads = reads;
+    this.#exchanges = exchanges;
+    this.#pieces = pieces;
+    this.#stages = new Stages({ ...parts, counters });
   }
 
   /** A client asks for an object. The request is copied; exactly one effect will end the exchange. */
   onRequest(now: number, exchange: ExchangeId, request: ClientRequest): void {
-    this.#enter();
+    this.#enter(now);
     this.counters.requests += 1;
-    const client = this.#stages.admit(exchange, request);
-    if (client !== null) this.#stages.start(now, client);
+    const client = this.#exchanges.begin(exchange, request);
+    if (client !== null) this.#stages.start(client);
     this.#leave();
   }
 
-  /** A node answered a read. An answer with a body is followed by `relayBody` or by `cancelRead` in the same call. */
-  onAnswer(now: number, read: ReadId, answer: ReadAnswer): void {
-    this.#enter();
-    const client = this.#stages.clientWaitingFor(read);
-    if (client !== null) {
-      switch (answer.kind) {
-        case 'metadata':
-          this.#stages.takeMetadata(now, client, answer);
-          break;
-        case 'bytes':
-          this.#stages.takeBytes(now, client, answer);
-          break;
-        case 'failure':
-          this.#stages.fail(now, client, answer.failure, answer.error);
-      }
-    }
+  /** A node answered a read. An answer with a body is followed by `relayBody` or by `cancelRead`, now or later. */
+  onAnswer(now: number, id: ReadId, answer: ReadAnswer): void {
+    this.#enter(now);
+    const read = this.#reads.get(id);
+    const client = read?.client ?? null;
+    if (read !== null && client !== null) this.#stages.answered(client, read, answer);
     this.#leave();
   }
 
   /** The whole body of a relayed answer is queued on the client's connection. */
-  onBodyQueued(_now: number, exchange: ExchangeId, read: ReadId): void {
-    this.#enter();
-    const client = this.#stages.clientWaitingFor(read);
-    if (client?.exchange === exchange) this.#stages.pieceQueued(client);
+  onBodyQueued(now: number, exchange: ExchangeId, id: ReadId): void {
+    this.#enter(now);
+    const read = this.#reads.get(id);
+    const client = read?.client ?? null;
+    if (read !== null && client?.exchange === exchange) this.#pieces.queued(client, read);
     this.#leave();
   }
 
   /** The body of a relayed answer broke off after `queuedBytes` of it were queued. */
-  onBodyFailed(now: number, exchange: ExchangeId, read: ReadId, queuedBytes: number): void {
-    this.#enter();
-    const client = this.#stages.clientWaitingFor(read);
-    if (client?.exchange === exchange) this.#stages.pieceBroke(now, client, queuedBytes);
+  onBodyFailed(now: number, exchange: ExchangeId, id: ReadId, queuedBytes: number): void {
+    this.#enter(now);
+    const read = this.#reads.get(id);
+    const client = read?.client ?? null;
+    if (read !== null && client?.exchange === exchange) {
+      this.#pieces.broke(client, read, queuedBytes);
+    }
     this.#leave();
   }
 
   /** The client's kernel has taken everything that was queued when `awaitTaken` was called. */
   onTaken(now: number, exchange: ExchangeId): void {
-    this.#enter();
-    const client = this.#stages.clientOf(exchange);
-    if (client?.stage === 'untaken') this.#stages.nextPiece(now, client);
+    this.#enter(now);
+    const client = this.#exchanges.get(exchange);
+    if (client !== null && client.takingTo >= 0) this.#pieces.taken(client);
     this.#leave();
   }
 
   /** The client left before its answer was finished: everything held for it is free again. */
-  onClientGone(_now: number, exchange: ExchangeId): void {
-    this.#enter();
-    const client = this.#stages.clientOf(exchange);
-    if (client !== null) this.#stages.forget(client);
+  onClientGone(now: number, exchange: ExchangeId): void {
+    this.#enter(now);
+    const client = this.#exchanges.get(exchange);
+    if (client !== null) this.#exchanges.release(client);
+    this.#leave();
+  }
+
+  /** A link to a node was opened: its process lives, whatever happened before. */
+  onNodeReached(now: number, nodeId: number): void {
+    this.#enter(now);
+    this.#suspects.clear(nodeId);
     this.#leave();
   }
 
   /** A write of the object is about to be forwarded. */
   onWriteStarted(now: number, hash: Hash128): void {
-    this.#enter();
+    this.#enter(now);
     this.#knowledge.writeStarted(now, hash);
     this.#leave();
   }
 
   /** The write was answered, or nobody knows: call it before the client hears of it. */
   onWriteFinished(now: number, hash: Hash128, outcome: WriteOutcome): void {
-    this.#enter();
+    this.#enter(now);
     this.#knowledge.writeFinished(now, hash, outcome);
     this.#leave();
   }
 
   /** A newer ring: reads that are out stay where they are, later ones follow it. */
-  onRing(_now: number, ring: Ring): void {
-    this.#enter();
+  onRing(now: number, ring: Ring): void {
+    this.#enter(now);
     this.#planner.ring = ring;
     this.#leave();
   }
 
   /** Call it once `nextDeadline()` has passed. */
   onTick(now: number): void {
-    this.#enter();
+    this.#enter(now);
+    this.#suspects.expire(now);
     for (;;) {
-      const client = this.#stages.overdue(now);
-      if (client === null) break;
-      this.#stages.timeOut(now, client);
+      const read = this.#reads.overdue(now);
+      if (read === null) break;
+      assert(read.client !== null, 'a read that waits has a client');
+      this.#stages.timeOut(read.client, read);
     }
     this.#leave();
   }
 
   /** The moment that `onTick` is due, Infinity when nothing waits. */
   nextDeadline(): number {
-    return this.#stages.deadline;
+    return Math.min(this.#reads.deadline, this.#suspects.deadline);
   }
 
   levels(): GatewayLevels {
     return {
-      clientReads: this.#stages.active,
-      outstandingReads: this.#stages.outstanding,
+      clientReads: this.#exchanges.active,
+      outstandingReads: this.#reads.inUse,
+      untakenBytes: this.#reads.untakenBytes,
+      suspects: this.#suspects.size,
       metadataEntries: this.#knowledge.metadata.count,
       metadataBytes: this.#knowledge.metadata.bytes,
       writeMarks: this.#knowledge.marks.count,
     };
   }
 
-  #enter(): void {
+  #enter(now: number): void {
     assert(!this.#isInside, 'effects never call the gateway back');
     this.#isInside = true;
+    this.#moment.now = now;
   }
 
   #leave(): void {

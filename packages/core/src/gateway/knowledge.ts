@@ -9,6 +9,7 @@ import type { Hash128 } from '../base/hash.ts';
 import type { ObjectMetadata } from '../read.ts';
 import type { GatewayLimits } from './limits.ts';
 import { MetadataCache } from './metadata-cache.ts';
+import type { Moment } from './moment.ts';
 import { clockGrainMs, WriteMarks } from './write-marks.ts';
 
 /** failed: the origin refused the write. unknown: it may or may not have taken effect, or still will. */
@@ -17,18 +18,23 @@ export type WriteOutcome = 'done' | 'failed' | 'unknown';
 export class Knowledge {
   readonly metadata: MetadataCache;
   readonly marks: WriteMarks;
+  readonly #moment: Moment;
   readonly #limits: GatewayLimits;
 
-  constructor(limits: GatewayLimits, seed: number) {
+  constructor(moment: Moment, limits: GatewayLimits, seed: number) {
+    this.#moment = moment;
     this.#limits = limits;
     this.metadata = new MetadataCache(limits.metadataEntries, limits.metadataBytes, seed);
     this.marks = new WriteMarks(limits.maxWriteMarks, seed);
   }
 
   /** Metadata that may be used right now, else null. */
-  usable(now: number, hash: Hash128): ObjectMetadata | null {
-    const entry = this.metadata.get(now, hash);
-    if (entry === null || entry.knownAfter < this.marks.demand(now, hash)) return null;
+  usable(hash: Hash128): ObjectMetadata | null {
+    const entry = this.metadata.get(hash);
+    if (entry === null || entry.validUntil <= this.#moment.now) return null;
+    if (this.marks.areSet && entry.knownAfter < this.marks.demand(this.#moment.now, hash)) {
+      return null;
+    }
     return entry.metadata;
   }
 

@@ -29,10 +29,9 @@ export class MetadataCache {
     return this.#entries.bytes;
   }
 
-  /** The entry of an object, null when there is none or it ran out. */
-  get(now: number, hash: Hash128): CachedMetadata | null {
-    const entry = this.#entries.get(hash);
-    return entry !== null && now < entry.validUntil ? entry : null;
+  /** The entry of an object, null when there is none. It may have run out. */
+  get(hash: Hash128): CachedMetadata | null {
+    return this.#entries.get(hash);
   }
 
   /** Keeps an entry, unless what is known is newer. */

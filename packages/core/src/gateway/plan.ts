@@ -1,5 +1,5 @@
 /**
- * Where to ask: the home for what an object is, the owner for its bytes, and the next candidate when one of them failed.
+ * Where to ask: the home for what an object is, the owner for its bytes, and the next candidates when those failed.
  *
  * Bytes are asked for one block at a time, up to the block's end: what a client that doesn't read can hold is a single
  * piece. Along with a piece goes how far the read will want to go in that stretch, so that one fetch from S3 can bring
@@ -9,33 +9,44 @@ import type { Hash128 } from '../base/hash.ts';
 import { candidates, ownerOf, placeBlock, placeHome, type Placement } from '../placement.ts';
 import type { Layout } from '../layout.ts';
 import type { Ring } from '../ring.ts';
+import { nobody } from './client-read.ts';
+import type { Suspects } from './suspects.ts';
+
+/** How many of the nodes ranked first a read may be sent to, one after the other. */
+const maxCandidates = 4;
 
 export class Planner {
   ring: Ring;
   readonly #layout: Layout;
+  readonly #suspects: Suspects;
   readonly #placement: Placement = { hi: 0, lo: 0 };
   readonly #ranked: number[] = [];
 
-  constructor(layout: Layout, ring: Ring) {
+  constructor(layout: Layout, ring: Ring, suspects: Suspects) {
     this.#layout = layout;
     this.ring = ring;
+    this.#suspects = suspects;
   }
 
-  /** Whether the ring has a second node to ask. */
-  get hasCandidates(): boolean {
-    return this.ring.members.length > 1;
+  get blockBytes(): number {
+    return this.#layout.blockBytes;
   }
 
-  /** The node that keeps the object's metadata, or its stand-in; null in an empty ring. */
-  home(hash: Hash128, useCandidate: boolean): number | null {
+  /** The node to look an object up at, none of those already `tried`; null when nobody is left. */
+  home(hash: Hash128, tried: readonly number[] = nobody): number | null {
     placeHome(hash, this.#placement);
-    return this.#pick(useCandidate);
+    return this.#pick(tried);
   }
 
-  /** The node that keeps the block at a position, or its stand-in; null in an empty ring. */
-  owner(hash: Hash128, size: number, position: number, useCandidate: boolean): number | null {
+  /** The node to read the block at a position from, none of those already `tried`; null when nobody is left. */
+  owner(
+    hash: Hash128,
+    size: number,
+    position: number,
+    tried: readonly number[] = nobody,
+  ): number | null {
     placeBlock(this.#layout, hash, size, this.#layout.blockOf(position), this.#placement);
-    return this.#pick(useCandidate);
+    return this.#pick(tried);
   }
 
   /** The last byte of the piece that begins at `position`, in a read up to `last`. */
@@ -49,10 +60,19 @@ export class Planner {
     return Math.min(last, this.#layout.stretchEnd(size, position) - 1);
   }
 
-  #pick(useCandidate: boolean): number | null {
-    if (this.ring.members.length === 0) return null;
-    if (!useCandidate || !this.hasCandidates) return ownerOf(this.ring, this.#placement);
-    candidates(this.ring, this.#placement, 2, this.#ranked);
-    return this.#ranked[1]!;
+  /** By rank: first those that nobody suspects, then the others. */
+  #pick(tried: readonly number[]): number | null {
+    const { ring } = this;
+    if (ring.members.length === 0) return null;
+    if (tried.length === 0 && this.#suspects.isEmpty) return ownerOf(ring, this.#placement);
+    const count = candidates(ring, this.#placement, maxCandidates, this.#ranked);
+    let suspect: number | null = null;
+    for (let rank = 0; rank < count; rank++) {
+      const nodeId = this.#ranked[rank]!;
+      if (tried.includes(nodeId)) continue;
+      if (!this.#suspects.has(nodeId)) return nodeId;
+      suspect ??= nodeId;
+    }
+    return suspect;
   }
 }

@@ -73,6 +73,11 @@ export class WriteMarks {
     this.#recentUnknownUntil = Math.max(this.#recentUnknownUntil, mark.unknownUntil);
   }
 
+  /** Whether any read may be under a demand: most of the time nothing was written lately. */
+  get areSet(): boolean {
+    return this.count > 0 || this.#coarseTime > -Infinity;
+  }
+
   /** The moment that an object's metadata must be newer than, -Infinity when any will do. */
   demand(now: number, hash: Hash128): number {
     let time = this.#coarseTime;

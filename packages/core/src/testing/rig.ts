@@ -234,8 +234,6 @@ export class Rig implements GatewayEffects, TestWorld {
       transfer.isAnnounced = true;
       if (answer.bodyLength === 0) this.#endTransfer(transfer);
       this.gateway.onAnswer(this.queue.now, transfer.read, answer);
-      const isTaken = transfer.relayedTo !== null || transfer.isCancelled || transfer.isOver;
-      assert(isTaken, 'a body that is announced is relayed or cancelled at once');
       this.#relay(transfer);
     });
   }
@@ -297,6 +295,10 @@ export class Rig implements GatewayEffects, TestWorld {
     assert(transfer?.isAnnounced === true && !transfer.isCancelled, 'relays what was announced');
     assert(transfer.relayedTo === null, 'a body is relayed once');
     transfer.relayedTo = exchange;
+    // A body that was held: what has arrived goes on once this effect's event has returned.
+    this.queue.in(0, () => {
+      if (!transfer.isCancelled) this.#relay(transfer);
+    });
   }
 
   awaitTaken(exchange: ExchangeId): void {

@@ -367,6 +367,18 @@ export const settings = {
       default: 1000,
       doc: "How long the gateway uses metadata without asking the object's home again, never beyond the bucket's own `ttl_ms`. Immutable buckets don't expire.",
     }),
+    read_ahead_bytes: size({
+      min: 64 * 1024,
+      max: gib,
+      default: 8 * mib,
+      doc: 'How much of an object one read asks its owners for ahead of what its client has taken. It starts at a block and doubles while the client keeps up.',
+    }),
+    max_ahead_bytes: size({
+      min: 0,
+      max: tib,
+      default: 256 * mib,
+      doc: 'The same over all clients of the gateway together; past it each read asks for one block at a time.',
+    }),
     small_answer_bytes: size({
       min: 0,
       max: mib,

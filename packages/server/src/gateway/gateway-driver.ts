@@ -216,8 +216,9 @@ export class GatewayDriver implements GatewayEffects, PeerEvents, LocalReadEvent
     this.#options.local?.driver.onSlotSent(slot, 0);
   }
 
-  onUnwanted(read: ReadId): void {
-    this.#options.local?.driver.onReadCancelled(localAsker(read));
+  /** A link to a node in another process was opened. */
+  onNodeReached(nodeId: number): void {
+    this.gateway.onNodeReached(this.#options.now(), nodeId);
   }
 
   // Effects of the core.

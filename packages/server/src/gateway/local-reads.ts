@@ -2,14 +2,15 @@
  * Reads between the gateway and the node of one process: no link, no frames, no copies of hits.
  *
  * The node answers while the gateway is still inside its own event, so answers wait here until `drain`. In the drain the gateway
- * hears `onAnswer` and, in that same turn, may say which client the body goes to: a slot's bytes then leave the slab straight
- * for the client's socket, behind the answer's head. A body that nobody takes in that turn is given back at once.
+ * hears `onAnswer`, and says in that same turn or later which client the body goes to: a slot's bytes then leave the slab
+ * straight for the client's socket, behind the answer's head. Until then the slot stays pinned.
  *
- * Bytes of a miss that come before their client is known are kept as views into the fill memory: nothing is written there before
- * the drain that follows each of the node's events (node-driver.ts).
+ * Bytes of a miss that come before the announcement are kept as views into the fill memory: nothing is written there before
+ * the drain that follows each of the node's events (node-driver.ts). A body that isn't taken in that turn is copied, a block at
+ * most.
  *
- *     begun ──▶ announced ──▶ relayed ──▶ queued
- *       └─ cancelled    └─ unwanted   └──▶ failed
+ *     begun ──▶ announced ──┬─▶ relayed ──▶ queued
+ *       └─ cancelled        └─▶ held ──▶ relayed, failed, cancelled
  */
 import { slotOf } from '@s3-accelerator/core/base/slot-pool.ts';
 import {
@@ -33,8 +34,6 @@ export interface LocalReadEvents {
   sendBytes(exchange: number, bytes: Uint8Array): void;
   /** A slot's bytes won't be sent after all. */
   onSlotUnused(slot: number): void;
-  /** Nobody takes the rest of an answer that the node still makes. */
-  onUnwanted(read: number): void;
 }
 
 type Step = 'announce' | 'queued' | 'failed';
@@ -51,8 +50,9 @@ class LocalRead {
   /** The slot whose bytes are the body, -1 for none or once they were sent. */
   slot = nobody;
   fileOffset = 0;
-  /** Bytes that came before the client was known: views, good until the end of the drain. */
+  /** Bytes that came before the client was known: views until the announcement, copies from then on. */
   held: Uint8Array[] | null = null;
+  isAnnounced = false;
   /** Bytes of the body that the node gave so far, and that were handed over. */
   received = 0;
   queued = 0;
@@ -86,10 +86,12 @@ export class LocalReads implements NodeAnswers {
     this.#waitingCount = 0;
   }
 
-  /** The gateway says whom the body of the answer goes to that it is being told of. */
+  /** The gateway says whom the body goes to of an answer that it was told. */
   relay(read: number, exchange: number): void {
-    const local = this.#announced;
-    if (local?.read !== read) throw new Error('a body is taken in the turn it is announced');
+    const local = this.#find(read);
+    if (local === null || local.exchange !== nobody) {
+      throw new Error('a body is taken once, after it was announced');
+    }
     local.exchange = exchange;
     if (local.slot >= 0) {
       const { bodyLength } = local.answer;
@@ -97,18 +99,28 @@ export class LocalReads implements NodeAnswers {
       local.slot = nobody;
       local.queued = bodyLength;
     }
-    if (local.held === null) return;
-    for (const bytes of local.held) this.#hand(local, bytes);
-    local.held = null;
+    if (local.held !== null) {
+      for (const bytes of local.held) this.#hand(local, bytes);
+      local.held = null;
+    }
+    // Taken in its announcement, it is looked after there.
+    if (this.#announced === local) return;
+    if (local.queued === local.answer.bodyLength) this.#wait(local, 'queued');
+    else if (local.isBroken) this.#wait(local, 'failed');
   }
 
   /** The gateway wants the answer no more. False when the node has still to be told. */
   cancel(read: number): boolean {
     const local = this.#find(read);
     if (local === null) return false;
-    this.#open[slotOf(read)] = undefined;
-    local.read = nobody;
-    return local.isBroken || local.received === local.answer.bodyLength;
+    const isComplete = local.isBroken || local.received === local.answer.bodyLength;
+    if (local.isAnnounced && local !== this.#announced && local.exchange === nobody) {
+      this.#retire(local);
+    } else {
+      this.#open[slotOf(read)] = undefined;
+      local.read = nobody;
+    }
+    return isComplete;
   }
 
   answerMetadata(read: number, confirmed: Confirmation): void {
@@ -153,7 +165,7 @@ export class LocalReads implements NodeAnswers {
     if (local === null) return;
     local.received += bytes.length;
     if (local.exchange === nobody) {
-      (local.held ??= []).push(bytes);
+      (local.held ??= []).push(local.isAnnounced ? bytes.slice() : bytes);
       return;
     }
     this.#hand(local, bytes);
@@ -188,6 +200,7 @@ export class LocalReads implements NodeAnswers {
     local.exchange = nobody;
     local.slot = nobody;
     local.held = null;
+    local.isAnnounced = false;
     local.received = 0;
     local.queued = 0;
     local.isBroken = false;
@@ -234,26 +247,23 @@ export class LocalReads implements NodeAnswers {
 
   #announce(local: LocalRead): void {
     const { read, answer } = local;
+    local.isAnnounced = true;
     this.#announced = local;
     this.#events.onAnswer(read, answer);
     this.#announced = null;
-    const wasCancelled = local.read === nobody;
-    if (!wasCancelled && local.exchange !== nobody && !local.isBroken) {
-      // Nothing is missing: the common end of a hit. Else it goes on as bytes arrive.
-      if (local.queued < answer.bodyLength) return;
+    if (local.read === nobody || answer.bodyLength === 0) {
+      // `cancel` told its caller whether the node still works on it.
+      this.#retire(local);
+    } else if (local.exchange === nobody) {
+      local.held = local.held?.map((bytes) => bytes.slice()) ?? null;
+    } else if (local.queued === answer.bodyLength) {
+      // The common end of a hit. Else it goes on as bytes arrive.
       const { exchange } = local;
       this.#retire(local);
       this.#events.onLocalBodyQueued(read, exchange);
-      return;
-    }
-    if (!wasCancelled && local.exchange !== nobody) {
+    } else if (local.isBroken) {
       this.#wait(local, 'failed');
-      return;
     }
-    const isUnfinished = !local.isBroken && local.received < answer.bodyLength;
-    this.#retire(local);
-    // `cancel` told its caller whether the node still works on it.
-    if (!wasCancelled && isUnfinished) this.#events.onUnwanted(read);
   }
 
   /** Ends a read's record: whatever it still holds goes back. */

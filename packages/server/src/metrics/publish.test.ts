@@ -32,6 +32,8 @@ function numbered<C extends object>(counters: C): Record<keyof C, number> {
 const noGatewayLevels = {
   clientReads: 0,
   outstandingReads: 0,
+  untakenBytes: 0,
+  suspects: 0,
   metadataEntries: 0,
   metadataBytes: 0,
   writeMarks: 0,

@@ -132,6 +132,7 @@ const gatewayPlan: Plan<GatewayCounters> = {
   restarts: ['s3accel_gateway_restarts_total'],
   passThroughs: ['s3accel_gateway_pass_throughs_total'],
   retries: ['s3accel_gateway_retries_total'],
+  resumed: ['s3accel_gateway_resumed_total'],
   timeouts: fault('peer', 'timeout'),
   // The HTTP server cuts them, and counts them with those that were passed through.
   aborts: null,
@@ -142,6 +143,8 @@ const gatewayPlan: Plan<GatewayCounters> = {
 const gatewayLevelsPlan: Plan<GatewayLevels> = {
   clientReads: ['s3accel_gateway_client_reads'],
   outstandingReads: ['s3accel_gateway_reads_in_flight'],
+  untakenBytes: ['s3accel_gateway_untaken_bytes'],
+  suspects: ['s3accel_gateway_suspects'],
   metadataEntries: ['s3accel_gateway_metadata_entries'],
   metadataBytes: ['s3accel_gateway_metadata_bytes'],
   writeMarks: ['s3accel_gateway_write_marks'],

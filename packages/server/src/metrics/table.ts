@@ -57,6 +57,14 @@ export const metricTable = {
     'Reads sent to a second node after the first one failed.',
     noLabels,
   ),
+  s3accel_gateway_resumed_total: counter(
+    'Pieces that broke off in the middle and went on from another node.',
+    noLabels,
+  ),
+  s3accel_gateway_untaken_bytes: gauge(
+    'Bytes of objects asked for that clients have not taken yet.',
+  ),
+  s3accel_gateway_suspects: gauge('Nodes that reads go round because they just failed.'),
   s3accel_gateway_restarts_total: counter(
     'Client reads that started over because their object changed.',
     noLabels,

@@ -66,6 +66,11 @@ export class MultiplexedLink implements LinkUser, ReadLink {
     return this.#link.serving;
   }
 
+  /** Whether anything came over it since the last `watch`. */
+  get hasSpoken(): boolean {
+    return this.#link.serving && this.#link.heard;
+  }
+
   /** Sends a read, or keeps it until the link is open. */
   send(pending: PendingRead, request: ReadRequest): void {
     pending.link = this;

@@ -31,7 +31,9 @@ export class Peer implements ForwardPort {
   readonly #multiplexed: (MultiplexedLink | null)[];
   readonly #exclusive: ExclusivePool;
   readonly #forward: ForwardPool;
+  readonly #reached: () => void;
   #turn = 0;
+  #wasReached = false;
 
   constructor(
     context: LinkContext,
@@ -39,7 +41,9 @@ export class Peer implements ForwardPort {
     host: string,
     port: number,
     options: PeerOptions,
+    reached: () => void,
   ) {
+    this.#reached = reached;
     this.#context = context;
     this.#reads = reads;
     this.host = host;
@@ -82,8 +86,12 @@ export class Peer implements ForwardPort {
   /** Called at a steady pace. */
   watch(): void {
     this.#exclusive.watch();
+    // A node that was lost is connected to again whether somebody asks for it or not: nobody asks a suspect.
+    if (this.#wasReached) this.#takeMultiplexed();
     for (const link of this.#multiplexed) {
-      if (link === null || link.watch()) continue;
+      if (link === null) continue;
+      if (link.hasSpoken) this.#reached();
+      if (link.watch()) continue;
       this.#context.faults.warn(
         `link-silent ${this.host}:${this.port}`,
         `${this.host}:${this.port} stopped answering: its links are closed`,
@@ -102,6 +110,8 @@ export class Peer implements ForwardPort {
 
   onMultiplexedOpen(): void {
     this.#gate.succeeded();
+    this.#wasReached = true;
+    this.#reached();
   }
 
   onMultiplexedLost(link: MultiplexedLink, served: boolean): void {

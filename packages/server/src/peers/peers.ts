@@ -28,12 +28,14 @@ export class Peers {
   readonly #context: LinkContext;
   readonly #options: PeerOptions;
   readonly #reads: Reads;
+  readonly #events: PeerEvents;
   readonly #peers = new Map<number, Peer>();
   readonly #watch: ReturnType<typeof setInterval>;
 
   constructor(reactor: Reactor, options: PeerOptions, faults: FaultLog, events: PeerEvents) {
     this.#context = new LinkContext(reactor, options, faults);
     this.#options = options;
+    this.#events = events;
     this.#reads = new Reads(events, options.maxReads);
     this.#watch = setInterval(() => {
       for (const peer of this.#peers.values()) peer.watch();
@@ -69,7 +71,11 @@ export class Peers {
     }
     for (const { nodeId, host, port } of members) {
       if (this.#peers.has(nodeId)) continue;
-      this.#peers.set(nodeId, new Peer(this.#context, this.#reads, host, port, this.#options));
+      const reached = (): void => {
+        this.#events.onNodeReached(nodeId);
+      };
+      const peer = new Peer(this.#context, this.#reads, host, port, this.#options, reached);
+      this.#peers.set(nodeId, peer);
     }
   }
 

@@ -36,6 +36,8 @@ export interface PeerEvents {
   onBodyQueued(read: ReadId): void;
   /** The body broke off after this many bytes were queued. */
   onBodyFailed(read: ReadId, queuedBytes: number): void;
+  /** A node's process was heard of: it let a link in, or sent something over one. */
+  onNodeReached(nodeId: number): void;
 }
 
 /** The link that a read uses. */

@@ -76,7 +76,7 @@ function startPeers(
       exclusiveLinks: gateway.exclusiveLinks,
       forwardLinks: gateway.forwardLinks,
       smallAnswerBytes: gateway.smallAnswerBytes,
-      maxReads: gateway.maxReads,
+      maxReads: gateway.maxReads + defaultGatewayLimits.maxAheadReads,
     },
     faults,
     driver,
@@ -96,6 +96,8 @@ function limitsOf(gateway: GatewayConfig): GatewayLimits {
   return {
     ...defaultGatewayLimits,
     maxReads: gateway.maxReads,
+    readAheadBytes: gateway.readAheadBytes,
+    maxAheadBytes: gateway.maxAheadBytes,
     smallAnswerBytes: gateway.smallAnswerBytes,
     metadataEntries: gateway.metadataEntries,
     metadataBytes: gateway.metadataBytes,

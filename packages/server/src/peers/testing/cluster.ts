@@ -72,6 +72,7 @@ export class ScriptedNode implements NodeReads {
 export class Recorder implements PeerEvents {
   readonly answers: { read: number; answer: ReadAnswer }[] = [];
   readonly queued: number[] = [];
+  readonly reached: number[] = [];
   readonly failed: { read: number; queuedBytes: number }[] = [];
   onEach: (read: number, answer: ReadAnswer) => void = () => undefined;
 
@@ -86,6 +87,10 @@ export class Recorder implements PeerEvents {
 
   onBodyFailed(read: number, queuedBytes: number): void {
     this.failed.push({ read, queuedBytes });
+  }
+
+  onNodeReached(nodeId: number): void {
+    this.reached.push(nodeId);
   }
 
   /** The answer to a read, as 'metadata', 'bytes' or the kind of failure. */
