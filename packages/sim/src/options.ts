@@ -17,6 +17,8 @@ export interface ClusterOptions {
   /** How far clocks of processes are apart, and how wrong they run, at most (a thousandth is 0.1 %). */
   readonly clockOffsetMs: number;
   readonly clockDrift: number;
+  /** Each gateway shares its process with the node of the same number, if there is one. */
+  readonly sharesProcesses: boolean;
 }
 
 export interface GatewayBounds {
@@ -151,6 +153,7 @@ function clusterOf(prng: Prng): ClusterOptions {
     doorkeeperWindowMs: oneOf(prng, [500, 600_000]),
     clockOffsetMs: oneOf(prng, [0, 1000, 1e9]),
     clockDrift: oneOf(prng, [0, 0.0001, 0.001]),
+    sharesProcesses: prng.chance(0.4),
   };
 }
 

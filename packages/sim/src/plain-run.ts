@@ -21,6 +21,7 @@ export const PLAIN_RUN: Omit<RunOptions, 'seed' | 'buckets'> = {
     doorkeeperWindowMs: 600_000,
     clockOffsetMs: 0,
     clockDrift: 0,
+    sharesProcesses: false,
   },
   gateway: {
     maxReads: 64,

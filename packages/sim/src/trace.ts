@@ -5,6 +5,7 @@
  * their arguments are called, is a table over the core's own interfaces: the compiler refuses it when they change, so the
  * recorded form can't drift from what happens. Two runs with the same hash did the same.
  */
+import { assert } from '@s3-accelerator/core/base/assert.ts';
 import { mix32 } from '@s3-accelerator/core/base/hash.ts';
 
 /** The names of the arguments of each method of a port, exactly as many as it takes. */
@@ -63,22 +64,11 @@ export class Trace {
   }
 
   #fold(value: unknown): void {
-    switch (typeof value) {
-      case 'number':
-        this.#foldNumber(value);
-        return;
-      case 'string':
-        this.#foldText(value);
-        return;
-      case 'boolean':
-        this.#foldWord(value ? 3 : 2);
-        return;
-      case 'object':
-        this.#foldRecord(value);
-        return;
-      default:
-        this.#foldWord(1);
-    }
+    if (typeof value === 'number') this.#foldNumber(value);
+    else if (typeof value === 'string') this.#foldText(value);
+    else if (typeof value === 'boolean') this.#foldWord(value ? 3 : 2);
+    else if (typeof value === 'object') this.#foldRecord(value);
+    else throw new Error('effects take numbers, texts, truths and records');
   }
 
   #foldRecord(value: object | null): void {
@@ -108,17 +98,22 @@ export class Trace {
   }
 }
 
-/** The same port, but every call is noted first. `clock` gives the true time. */
+/**
+ * A port whose every call is noted first and then carried out by the driver among `drivers` that has such a method. `clock` gives
+ * the true time.
+ */
 export function traced<Port extends object>(
-  port: Port,
+  drivers: readonly Partial<Port>[],
   names: ArgumentNames<Port>,
   trace: Trace,
   who: string,
   clock: { readonly now: number },
 ): Port {
   const calls: Record<string, unknown> = {};
-  for (const [what, labels] of Object.entries(names) as [string, readonly string[]][]) {
-    const act = (port as Record<string, (...values: unknown[]) => void>)[what]!.bind(port);
+  for (const [what, labels] of Object.entries<readonly string[]>(names)) {
+    const driver = drivers.find((candidate) => what in candidate);
+    assert(driver !== undefined, 'every effect has a driver');
+    const act = (driver as Record<string, (...values: unknown[]) => void>)[what]!.bind(driver);
     calls[what] = (...values: unknown[]): void => {
       trace.note(clock.now, who, what, labels, values);
       act(...values);
@@ -128,16 +123,10 @@ export function traced<Port extends object>(
 }
 
 function readable(value: unknown): string {
-  switch (typeof value) {
-    case 'string':
-      return value === '' ? "''" : value;
-    case 'number':
-      return Number.isInteger(value) ? String(value) : value.toFixed(3);
-    case 'object':
-      return value === null ? 'none' : readableRecord(value);
-    default:
-      return String(value);
-  }
+  if (typeof value === 'string') return value === '' ? "''" : value;
+  if (typeof value === 'number') return Number.isInteger(value) ? `${value}` : value.toFixed(3);
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  return typeof value === 'object' && value !== null ? readableRecord(value) : 'none';
 }
 
 function readableRecord(value: object): string {

@@ -109,11 +109,12 @@ export class Faults {
     const losesPower = prng.chance(0.7);
     if (host === null) return;
     const record = this.#note('node crashed', `node ${host.nodeId}`);
+    this.#world.gatewayBeside(host.nodeId)?.killIfUp();
     if (losesPower) host.crash(this.#options.lostSectorPercent / 100);
     else host.kill();
     if (prng.below(100) < this.#options.rotPercent) this.#rot(prng, host);
     this.#last(record, ms, () => {
-      host.start();
+      this.#startAgain(host);
     });
   }
 
@@ -122,11 +123,12 @@ export class Faults {
     const ms = this.#lastingMs(prng);
     if (host === null || host.isStopping) return;
     const record = this.#note('node restarted', `node ${host.nodeId}`);
+    this.#world.gatewayBeside(host.nodeId)?.killIfUp();
     host.stop();
     // What doesn't come to its end in time is killed, as service managers do.
     this.#last(record, ms + stopMs, () => {
-      if (host.run !== null) host.kill();
-      host.start();
+      if (host.isStopping) host.kill();
+      this.#startAgain(host);
     });
   }
 
@@ -148,9 +150,10 @@ export class Faults {
   #restartGateway(prng: Prng): void {
     const host: GatewayHost = pick(prng, this.#world.gateways);
     const ms = this.#lastingMs(prng);
-    if (host.run === null) return;
+    // One that shares its process with a node goes when that one does.
+    if (host.run === null || this.#world.nodeBeside(host.gatewayId) !== null) return;
     const record = this.#note('gateway restarted', `gateway ${host.gatewayId}`, host.gatewayId);
-    host.kill();
+    host.killIfUp();
     this.#last(record, ms, () => {
       host.start();
     });
@@ -162,6 +165,12 @@ export class Faults {
     if (offsets.length === 0) return;
     this.#note('bit rot', `node ${nodeId}`);
     files.rot(pick(prng, offsets));
+  }
+
+  /** A node's process is up again, with the gateway in it, unless another fault's end brought it up before. */
+  #startAgain(host: NodeHost): void {
+    host.startIfDown();
+    this.#world.gatewayBeside(host.nodeId)?.startIfDown();
   }
 
   #upNode(prng: Prng): NodeHost | null {

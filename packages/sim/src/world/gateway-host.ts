@@ -23,15 +23,19 @@ export class GatewayHost {
     return this.#options.gatewayId;
   }
 
+  startIfDown(): void {
+    if (this.run === null) this.start();
+  }
+
   start(): void {
     assert(this.run === null, 'a host runs one gateway at a time');
     this.#lives += 1;
     this.run = new GatewayRun({ ...this.#options, life: this.#lives });
   }
 
-  kill(): void {
+  killIfUp(): void {
     const { run } = this;
-    assert(run !== null, 'only a gateway that is up goes down');
+    if (run === null) return;
     this.run = null;
     run.end();
     this.onRunEnded(run.gateway.counters);

@@ -13,6 +13,8 @@ import type { EventQueue } from './event-queue.ts';
 export interface LinkEnd {
   /** Its place in the network: gateways and nodes count together. */
   readonly place: number;
+  /** Ends of one process reach each other in memory: at once, whatever happens to the network. */
+  readonly processId: number;
   /** A link that this end had is gone: nothing arrives by it any more. Called once. */
   onLinkLost(link: Link): void;
 }
@@ -37,7 +39,14 @@ export class Link {
     this.gateway = gateway;
     this.node = node;
   }
+
+  get isLocal(): boolean {
+    return this.gateway.processId === this.node.processId;
+  }
 }
+
+/** The process of an end that nobody listens at. */
+const nowhere = -1;
 
 export interface NetworkOptions {
   /** Mean time of a message. */
@@ -73,13 +82,17 @@ export class Network {
   connect(gateway: LinkEnd, node: LinkEnd): Link {
     const link = new Link(gateway, node);
     this.#links.add(link);
-    if (this.#isBlocked(gateway.place, node.place)) this.#giveUpLater(link, true);
+    if (!link.isLocal && this.#isBlocked(gateway.place, node.place)) this.#giveUpLater(link, true);
     return link;
   }
 
   /** Nobody listens at the other end: the gateway hears of it. */
   refuse(gateway: LinkEnd, place: number): Link {
-    const link = this.connect(gateway, { place, onLinkLost: () => undefined });
+    const link = this.connect(gateway, {
+      place,
+      processId: nowhere,
+      onLinkLost: () => undefined,
+    });
     link.nodeHasIt = false;
     this.#loseElsewhere(link, true);
     return link;
@@ -87,20 +100,23 @@ export class Network {
 
   /** `act` happens at the node, unless it lost the link before. */
   toNode(link: Link, lane: Lane, act: () => void): void {
-    this.#send(link.gateway.place, link.node.place, lane, () => {
+    const delay = link.isLocal ? 0 : this.#delay(link.gateway.place, link.node.place);
+    this.#send(delay, lane, () => {
       if (link.nodeHasIt) act();
     });
   }
 
   /** `act` happens at the gateway, unless it lost the link before. */
   toGateway(link: Link, lane: Lane, act: () => void): void {
-    this.#send(link.node.place, link.gateway.place, lane, () => {
+    const delay = link.isLocal ? 0 : this.#delay(link.node.place, link.gateway.place);
+    this.#send(delay, lane, () => {
       if (link.gatewayHasIt) act();
     });
   }
 
   /** Both ends hear that the link broke, each in its time. */
   reset(link: Link): void {
+    if (link.isLocal) return;
     this.#queue.in(this.#delay(link.gateway.place, link.node.place), () => {
       this.#loseAt(link, false);
     });
@@ -129,7 +145,8 @@ export class Network {
     for (const link of this.#links) {
       const { gateway, node } = link;
       const isThere = gateway.place === from && node.place === to;
-      if (!isThere && !(gateway.place === to && node.place === from)) continue;
+      const isBack = gateway.place === to && node.place === from;
+      if (link.isLocal || (!isThere && !isBack)) continue;
       this.#giveUpLater(link, true);
       this.#giveUpLater(link, false);
     }
@@ -146,8 +163,8 @@ export class Network {
     this.#slowness.fill(0);
   }
 
-  #send(from: number, to: number, lane: Lane, act: () => void): void {
-    const time = Math.max(lane.arrivesAfter, this.#queue.now + this.#delay(from, to));
+  #send(delay: number, lane: Lane, act: () => void): void {
+    const time = Math.max(lane.arrivesAfter, this.#queue.now + delay);
     lane.arrivesAfter = time;
     this.#queue.at(time, act);
   }

@@ -43,6 +43,8 @@ export class NodeFiles {
   readonly disk: ModelDisk;
   readonly slab: ModelFile;
   readonly table: ModelFile;
+  /** Bytes of the slab's file: fewer than there should be while it is cut. */
+  slabBytes: number;
   /** Runs that ended clean, as a matter of fact. */
   readonly cleanRuns = new Set<number>();
   /** Where bytes of the slab were damaged and not written since: first bytes of pages. */
@@ -59,6 +61,7 @@ export class NodeFiles {
     // No slot is smaller than a page; row 0 is no slot's.
     this.#rows = Math.ceil(slabBytes / 4096) + 1;
     this.slab = disk.allocate(slabBytes);
+    this.slabBytes = slabBytes;
     this.table = disk.allocate(rowPosition(this.#rows));
   }
 

@@ -28,6 +28,10 @@ export class NodeHost {
     return this.#options.nodeId;
   }
 
+  startIfDown(): void {
+    if (this.run === null) this.start();
+  }
+
   start(): void {
     assert(this.run === null, 'a host runs one node at a time');
     this.#lives += 1;

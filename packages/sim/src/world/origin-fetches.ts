@@ -1,20 +1,18 @@
 /** A node's requests to S3, as its driver carries them out: each answer's head, then its bytes as the core has room. */
 import { assert } from '@s3-accelerator/core/base/assert.ts';
-import type { Prng } from '@s3-accelerator/core/base/prng.ts';
 import type {
   Asker,
   FetchEnd,
   FetchHead,
   FetchId,
   FetchRequest,
+  NodeEffects,
 } from '@s3-accelerator/core/node/effects.ts';
 import type { OriginError } from '@s3-accelerator/core/read.ts';
-import type { Checkers } from '../checkers/checkers.ts';
-import type { History } from '../history/history.ts';
 import type { OriginEnd, OriginRequest } from '../history/origin-request.ts';
 import { noConditions, type S3Read } from '../oracle/request.ts';
-import type { EventQueue } from './event-queue.ts';
-import type { Origin, OriginAnswer } from './origin.ts';
+import type { OriginAnswer } from './origin.ts';
+import type { Surroundings } from './surroundings.ts';
 
 /** Whom the fetches report to. */
 export interface FetchEvents {
@@ -27,11 +25,7 @@ export interface FetchEvents {
 }
 
 export interface FetchesOptions {
-  readonly queue: EventQueue;
-  readonly prng: Prng;
-  readonly origin: Origin;
-  readonly history: History;
-  readonly checkers: Checkers;
+  readonly world: Surroundings;
   readonly events: FetchEvents;
   readonly memory: Uint8Array;
   readonly node: number;
@@ -51,7 +45,12 @@ interface OpenFetch {
 
 const noAsker: Asker = -1;
 
-export class OriginFetches {
+type FetchEffects = Pick<
+  NodeEffects,
+  'startFetch' | 'receiveInto' | 'receiveDirect' | 'cancelFetch'
+>;
+
+export class OriginFetches implements FetchEffects {
   readonly #options: FetchesOptions;
   readonly #open = new Map<FetchId, OpenFetch>();
 
@@ -64,9 +63,10 @@ export class OriginFetches {
     return this.#open.size;
   }
 
-  start(id: FetchId, request: FetchRequest): void {
+  startFetch(id: FetchId, request: FetchRequest): void {
     assert(!this.#open.has(id), 'a fetch is started once');
-    const { history, queue, node, life, origin } = this.#options;
+    const { world, node, life } = this.#options;
+    const { history, queue, origin, checkers } = world;
     const record = history.originAsked({
       node,
       life,
@@ -84,7 +84,7 @@ export class OriginFetches {
       isReceiving: false,
     };
     this.#open.set(id, fetch);
-    this.#options.checkers.originAsked(record);
+    checkers.originAsked(record);
     queue.in(origin.delayMs(), () => {
       // A request that was cut may still be read, and decides nothing.
       const answer = origin.decide(record);
@@ -108,7 +108,7 @@ export class OriginFetches {
     this.#receive(id, fetch);
   }
 
-  cancel(id: FetchId): void {
+  cancelFetch(id: FetchId): void {
     const fetch = this.#open.get(id);
     assert(fetch !== undefined, 'only a fetch that is out is cancelled');
     this.#end(id, fetch, 'cut');
@@ -132,7 +132,7 @@ export class OriginFetches {
   #end(id: FetchId, { record }: OpenFetch, end: OriginEnd): void {
     this.#open.delete(id);
     record.end = end;
-    record.endedAt = this.#options.queue.now;
+    record.endedAt = this.#options.world.queue.now;
   }
 
   #headArrives(id: FetchId, fetch: OpenFetch, answer: OriginAnswer): void {
@@ -155,7 +155,7 @@ export class OriginFetches {
   #receive(id: FetchId, fetch: OpenFetch): void {
     if (fetch.isReceiving) return;
     fetch.isReceiving = true;
-    const { queue, origin } = this.#options;
+    const { queue, origin } = this.#options.world;
     queue.in(origin.delayMs() / 4, () => {
       if (!this.#isOpen(id, fetch)) return;
       fetch.isReceiving = false;
@@ -172,7 +172,8 @@ export class OriginFetches {
   }
 
   #bring(id: FetchId, fetch: OpenFetch): void {
-    const { prng, memory, events } = this.#options;
+    const { world, memory, events } = this.#options;
+    const { originPrng: prng } = world;
     const { body } = fetch.answer!;
     const left = body.length - fetch.position;
     const room = fetch.direct === noAsker ? fetch.room : left;

@@ -12,6 +12,7 @@ import { fillContent } from '../oracle/content.ts';
 import { nameOf, type Oracle, type S3Answer } from '../oracle/oracle.ts';
 import { noConditions, type S3Read } from '../oracle/request.ts';
 import type { Version } from '../oracle/version.ts';
+import type { Situations } from '../situations.ts';
 import type { EventQueue } from './event-queue.ts';
 
 /** As in the history's answers. */
@@ -67,6 +68,7 @@ export interface OriginOptions {
   readonly prng: Prng;
   readonly oracle: Oracle;
   readonly history: History;
+  readonly situations: Situations;
   readonly originMs: number;
 }
 
@@ -98,17 +100,13 @@ export class Origin {
     record.decidedAt = now;
     record.isFaulty = fault !== 'none';
     if (fault !== 'none') this.#noteFault(record, fault);
-    switch (fault) {
-      case 'unreachable':
-        record.end = 'unreachable';
-        record.endedAt = now;
-        return { head: null, told: null, body: noBytes, breaksOff: false };
-      case 'internal error':
-        return this.#refusal(record, 500, 'InternalError');
-      case 'slow down':
-        return this.#refusal(record, 503, 'SlowDown');
-      default:
+    if (fault === 'unreachable') {
+      record.end = 'unreachable';
+      record.endedAt = now;
+      return { head: null, told: null, body: noBytes, breaksOff: false };
     }
+    if (fault === 'internal error') return this.#refusal(record, 500, 'InternalError');
+    if (fault === 'slow down') return this.#refusal(record, 503, 'SlowDown');
     const request = misread(record.request, fault);
     const answer = this.oracle.answer(request);
     if (answer.code !== '') {
@@ -184,7 +182,8 @@ export class Origin {
   }
 
   #noteFault({ request, id }: OriginRequest, fault: ReadFault): void {
-    const { queue, history } = this.#options;
+    const { queue, history, situations } = this.#options;
+    situations.arose('origin fault');
     const object = nameOf(request.bucket, request.key);
     const what = `S3 request ${id}: ${fault}`;
     history.faultBegan({ what, from: queue.now, until: queue.now, gateway: -1, object });

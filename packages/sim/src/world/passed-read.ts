@@ -1,6 +1,7 @@
 /** A client's read that the cache doesn't answer: sent to S3 by the object's home, and what comes is relayed as it is. */
 import type { OriginRequest } from '../history/origin-request.ts';
-import type { Exchange, GatewayRun } from './gateway-run.ts';
+import type { Exchange } from './exchanges.ts';
+import type { GatewayRun } from './gateway-run.ts';
 import { newLane, type Link } from './network.ts';
 import type { NodeRun } from './node-run.ts';
 import { requestOfError, type OriginAnswer } from './origin.ts';
@@ -38,7 +39,7 @@ export class PassedRead implements Pass {
 
   lostAtGateway(): void {
     this.#leaveGateway();
-    this.#gateway.answerWithError(this.#exchange, 'ServiceUnavailable');
+    this.#gateway.exchanges.refuse(this.#exchange, 'ServiceUnavailable');
   }
 
   lostAtNode(): void {
@@ -94,7 +95,7 @@ export class PassedRead implements Pass {
     const exchange = this.#exchange;
     const { record } = exchange;
     if (head === null) {
-      this.#gateway.answerWithError(exchange, 'ServiceUnavailable');
+      this.#gateway.exchanges.refuse(exchange, 'ServiceUnavailable');
       return;
     }
     record.isPassedThrough = true;
@@ -106,7 +107,7 @@ export class PassedRead implements Pass {
       record.code = head.error.code;
       record.errorOf = requestOfError(head.error);
     }
-    this.#gateway.passEnded(exchange, breaksOff ? 'cut' : 'finished');
+    this.#gateway.exchanges.end(exchange, breaksOff ? 'cut' : 'finished');
   }
 
   #leaveGateway(): void {

@@ -6,7 +6,7 @@ import type { GatewayRun } from './gateway-run.ts';
 import type { NodeRun } from './node-run.ts';
 
 export function nodeState(run: NodeRun, limits: NodeLimits): ProcessState {
-  const { node, store, fetches, askers, passes } = run;
+  const { node, store, fetches, answers, passes } = run;
   const levels = node.levels();
   const journal = node.journal.levels();
   const { blocks, blockBytes, reserved, pinned } = store.counters;
@@ -20,7 +20,7 @@ export function nodeState(run: NodeRun, limits: NodeLimits): ProcessState {
       held('bytes of fill memory', levels.fillBytes, fillBudgetBytes),
       // What was cancelled is soon gone from here, what ended well before the machine hears of it.
       held('requests to S3', fetches.size, maxFetches),
-      held('askers', askers, Infinity),
+      held('askers', answers.size, Infinity),
       held('passed requests', passes.size, Infinity),
       held('reserved slots', reserved, maxWrites),
       held('pinned slots', pinned, Infinity),
@@ -43,7 +43,7 @@ export function gatewayState(run: GatewayRun, limits: GatewayLimits): ProcessSta
     levels: [
       held('client reads', levels.clientReads, limits.maxReads),
       held('reads of nodes', levels.outstandingReads, limits.maxReads),
-      held('transfers', run.transfers, limits.maxReads),
+      held('transfers', run.transfers.size, limits.maxReads),
       held('exchanges', run.exchanges.size, Infinity),
       held('passed requests', run.passes.size, Infinity),
       kept('metadata entries', levels.metadataEntries, limits.metadataEntries),

@@ -2,8 +2,9 @@
  * The slots of a node's slab and their rows, as its journal asks for them during one run. What becomes of a slot goes to the
  * checkers as the world sees it: which runs ended clean is a matter of fact there, whatever the store believes.
  */
+import { assert } from '@s3-accelerator/core/base/assert.ts';
 import { equalHash128 } from '@s3-accelerator/core/base/hash.ts';
-import type { Verdict } from '@s3-accelerator/core/journal/effects.ts';
+import type { JournalEffects, Verdict } from '@s3-accelerator/core/journal/effects.ts';
 import {
   decodeRecord,
   RECORD_BYTES,
@@ -40,6 +41,8 @@ export interface SlotFilesOptions {
   readonly life: number;
   readonly writeErrno: () => number;
   readonly readErrno: () => number;
+  /** A slot is about to be written. */
+  readonly onWrite: (slot: SlotId) => void;
 }
 
 interface Row {
@@ -48,7 +51,7 @@ interface Row {
   readonly bytes: Uint8Array;
 }
 
-export class SlotFiles {
+export class SlotFiles implements JournalEffects {
   readonly #options: SlotFilesOptions;
   readonly #seed: number;
   #rows: Row[] = [];
@@ -59,8 +62,10 @@ export class SlotFiles {
     this.#noteRestored();
   }
 
-  write(slot: SlotId, memory: number, length: number): void {
-    const { files, store, events, writeErrno } = this.#options;
+  writeSlot(slot: SlotId, memory: number, length: number): void {
+    const { files, store, events, writeErrno, onWrite } = this.#options;
+    assert(length % 4096 === 0 && length <= store.slotBytes(slot), 'writes fit their slot');
+    onWrite(slot);
     const blockBytes = store.length(slot);
     const source = this.#options.memory;
     // What lies behind the block's last byte must not be somebody else's former bytes.
@@ -99,16 +104,16 @@ export class SlotFiles {
   }
 
   /** Compares a block with its row. */
-  verify(slot: SlotId): void {
+  verifySlot(slot: SlotId): void {
     const { files, store, events, readErrno } = this.#options;
     files.disk.read(() => {
-      if (readErrno() !== 0) {
+      const start = this.offset(slot);
+      if (readErrno() !== 0 || start + store.length(slot) > files.slabBytes) {
         this.#note(slot, 'damaged');
         events.onSlotVerified(slot, 'unreadable', 0);
         return;
       }
       const claim = this.#claimOf(slot);
-      const start = this.offset(slot);
       const bytes = files.slab.seen.subarray(start, start + store.length(slot));
       const isIntact = claim !== null && claim.checksum === checksumOf(bytes);
       this.#note(slot, isIntact ? 'verified' : 'damaged');
@@ -116,15 +121,20 @@ export class SlotFiles {
     });
   }
 
-  /** Bytes of a block as a reader sees them. */
-  read(slot: SlotId, offset: number, length: number): Uint8Array {
-    const start = this.offset(slot) + offset;
-    return this.#options.files.slab.seen.slice(start, start + length);
-  }
-
-  /** Bytes of the slot are on their way to somebody. */
-  served(slot: SlotId): void {
+  /** Bytes of a slot for somebody, some time from now; null when they can't be read. */
+  read(
+    slot: SlotId,
+    offset: number,
+    length: number,
+    done: (bytes: Uint8Array | null) => void,
+  ): void {
+    const { files, readErrno } = this.#options;
     this.#note(slot, 'served');
+    files.disk.read(() => {
+      const start = this.offset(slot) + offset;
+      const isReadable = readErrno() === 0 && start + length <= files.slabBytes;
+      done(isReadable ? files.slab.seen.slice(start, start + length) : null);
+    });
   }
 
   /** Where a slot begins in the slab's file. */

@@ -75,7 +75,11 @@ export class World implements Surroundings {
     this.originPrng = streamOf(seed, 'origin/bytes');
     const prng = streamOf(seed, 'origin');
     const { originMs } = delays;
-    this.origin = new Origin({ queue, prng, oracle, history, originMs }, faults.originPercent);
+    const { situations } = this;
+    this.origin = new Origin(
+      { queue, prng, oracle, history, situations, originMs },
+      faults.originPercent,
+    );
     const writePrng = streamOf(seed, 'origin/writes');
     this.writes = new OriginWrites(queue, oracle, writePrng, faults.lostWritePercent);
     this.diskWritePercent = faults.diskWritePercent;
@@ -107,6 +111,16 @@ export class World implements Surroundings {
 
   timerLatenessMs(): number {
     return this.#timerPrng.fraction() * 20;
+  }
+
+  /** The node that shares a gateway's process, null for none. */
+  nodeBeside(gatewayId: number): NodeHost | null {
+    return this.options.cluster.sharesProcesses ? (this.nodes[gatewayId] ?? null) : null;
+  }
+
+  /** The gateway that shares a node's process, null for none. */
+  gatewayBeside(nodeId: number): GatewayHost | null {
+    return this.options.cluster.sharesProcesses ? (this.gateways[nodeId] ?? null) : null;
   }
 
   /** Holds what all processes hold against their limits. */
@@ -160,6 +174,7 @@ export class World implements Surroundings {
       doorkeeperWindowMs: cluster.doorkeeperWindowMs,
       nodeId,
       place: cluster.gateways + nodeId,
+      processId: cluster.gateways + nodeId,
       writeErrno: () => this.#errno(this.diskWritePercent, 'disk write failed'),
       readErrno: () => this.#errno(this.diskReadPercent, 'disk read failed'),
     });
@@ -169,6 +184,7 @@ export class World implements Surroundings {
     const { seed, delays } = this.options;
     const limits: GatewayLimits = { ...defaultGatewayLimits, ...this.options.gateway };
     const prng = streamOf(seed, `clients/delays/${gatewayId}`);
+    const beside = this.nodeBeside(gatewayId);
     return new GatewayHost({
       world: this,
       clock: this.#clock(clockPrng),
@@ -176,8 +192,10 @@ export class World implements Surroundings {
       ring: this.ring,
       limits,
       nodes: this.nodes,
+      beside,
       gatewayId,
       place: gatewayId,
+      processId: beside === null ? gatewayId : beside.place,
       maxDrift: this.options.cluster.clockDrift,
       clientDelayMs: () => delays.clientMs * 2 * prng.fraction(),
     });
