@@ -1,10 +1,11 @@
 /** Errors of Node's file system calls as the reactor tells them: positive errno numbers, 0 for success. */
-import { constants } from 'node:os';
 import { getSystemErrorName } from 'node:util';
 
+/** Throws what is no error of a system call: a bug. */
 export function errnoOf(error: NodeJS.ErrnoException | null): number {
   if (error === null) return 0;
-  return error.errno === undefined ? constants.errno.EIO : Math.abs(error.errno);
+  if (error.errno === undefined) throw error;
+  return Math.abs(error.errno);
 }
 
 /** `EIO`, `ENOSPC`, … */

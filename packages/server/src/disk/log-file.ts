@@ -121,7 +121,7 @@ export class LogFile {
     try {
       for (let piece = pieces.next(); piece.done !== true; piece = pieces.next()) {
         await appended(replacement, piece.value);
-        if (this.#isClosing) throw new Error('the metadata log is being closed');
+        if (this.#isClosing) throw failure(constants.errno.ECANCELED);
       }
       await replacement.file.datasync();
       await rename(path, join(this.#directory, logName));
@@ -145,7 +145,11 @@ function appended(tail: Tail, bytes: Uint8Array): Promise<void> {
   return new Promise((resolve, reject) => {
     tail.append(bytes, (errno) => {
       if (errno === 0) resolve();
-      else reject(Object.assign(new Error('the metadata log could not be written'), { errno }));
+      else reject(failure(errno));
     });
   });
+}
+
+function failure(errno: number): Error {
+  return Object.assign(new Error('the metadata log could not be written'), { errno });
 }

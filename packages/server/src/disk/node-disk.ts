@@ -37,7 +37,7 @@ export interface NodeDiskOptions {
 
 /** The core's events, without the moment. */
 export interface NodeDiskEvents {
-  readonly metadataFrom: MetadataFrom;
+  metadataFrom(...some: Parameters<MetadataFrom>): number;
   onSlotWritten(slot: SlotId, errno: number, checksum: number): void;
   onSlabSynced(errno: number): void;
   onTableSynced(errno: number): void;
@@ -111,7 +111,7 @@ export class NodeDisk implements JournalEffects {
     this.#log = new MetadataLog({
       files,
       cacheId: header.cacheId,
-      metadataFrom: events.metadataFrom,
+      metadataFrom: (from, limit, each) => events.metadataFrom(from, limit, each),
       onReplaced: () => {
         events.onMetadataLogCompacted();
       },
