@@ -143,8 +143,6 @@ export class Journal {
   #hasSlabFailed = false;
   #hasTableFailed = false;
   #isEnding = false;
-  /** Everything that was in the slab when it ended is durable. */
-  #isEndSynced = false;
   readonly #failed: SlotId[] = [];
   readonly #record = new Uint8Array(RECORD_BYTES);
   readonly #recordWords = wordsOf(this.#record);
@@ -222,7 +220,6 @@ export class Journal {
     this.counters.slabSyncsFailed += 1;
     this.#hasSlabFailed = true;
     this.#slabRestsUntil = now + this.#limits.syncRetryMs;
-    this.#isEndSynced = false;
     this.#dropAll(this.#syncing);
     this.#dropAll(this.#unsynced);
     this.#unsyncedSince = noMoment;
@@ -259,7 +256,6 @@ export class Journal {
   /** Stores nothing more, and makes everything durable. */
   shutdown(): void {
     this.#isEnding = true;
-    this.#isEndSynced = false;
   }
 
   /** At the end of every event: starts what is due. */
@@ -283,14 +279,14 @@ export class Journal {
     const waitingWrites = this.#waiting.length;
     const unrecorded = this.#unrecordedCount;
     const unclearedRows = this.#clears.size;
-    const isFlushed = this.#isEndSynced && !this.#isSlabSyncOut && !this.#isTableSyncOut;
+    const isOut = this.#isSlabSyncOut || this.#isTableSyncOut;
     const underWay = waitingWrites + this.#writes + unrecorded + unclearedRows;
     return {
       waitingWrites,
       writes: this.#writes,
       unrecorded,
       unclearedRows,
-      unflushed: underWay + (isFlushed ? 0 : 1),
+      unflushed: underWay + (this.#isEnding && !isOut ? 0 : 1),
     };
   }
 
@@ -299,12 +295,9 @@ export class Journal {
   }
 
   #slabSyncDue(): number {
-    if (this.#isEnding) {
-      const isDue = !this.#isEndSynced || this.#unsynced.size > 0;
-      return isDue && this.#writes === 0 ? this.#slabRestsUntil : Infinity;
-    }
     if (this.#unsynced.size === 0) return Infinity;
-    return Math.max(this.#unsyncedSince + this.#limits.slabSyncDelayMs, this.#slabRestsUntil);
+    const delayMs = this.#isEnding ? 0 : this.#limits.slabSyncDelayMs;
+    return Math.max(this.#unsyncedSince + delayMs, this.#slabRestsUntil);
   }
 
   #syncSlab(): void {
@@ -314,7 +307,6 @@ export class Journal {
     this.#unsynced = empty;
     this.#unsyncedSince = noMoment;
     this.#isSlabSyncOut = true;
-    this.#isEndSynced = this.#isEnding;
     this.#effects.syncSlab();
   }
 

@@ -30,14 +30,17 @@ export type StartPlan =
   | {
       readonly kind: 'empty';
       readonly reason: EmptyReason;
-      /** The header to write, to the table and to the slab, before anything else; rows that are there must be gone by then. */
+      /** The header to write, to the table and to the slab, once all rows that are there are gone. Both files are synced then. */
       readonly header: TableHeader;
     }
   | {
       readonly kind: 'restore';
       /** Whether the slab is the one that the table's last run wrote to; else no row is trusted. */
       readonly isSlabTrusted: boolean;
-      /** The header to write, to the table and to the slab, before the first row. It knows which runs are trusted. */
+      /**
+       * The header to write, to the table and to the slab, before anything else. It knows which runs are trusted. Both files are
+       * synced then: what the last life wrote and didn't sync may have lived in the page cache alone, and mustn't be lost later.
+       */
       readonly header: TableHeader;
     };
 

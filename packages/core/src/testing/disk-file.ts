@@ -59,11 +59,15 @@ export class DiskFile {
     for (const [sector, bytes] of asked) this.#durable.set(bytes, sector * SECTOR);
   }
 
-  /** The sync failed: some sectors got there, and the others never will, though reads still see them. */
+  /**
+   * The sync failed: some sectors got there, and the others never will, though reads still see them. An error is told once, so
+   * it also stands for what was written since.
+   */
   failSync(asked: AskedSync, prng: Prng): void {
     for (const [sector, bytes] of asked) {
       if (prng.chance(0.5)) this.#durable.set(bytes, sector * SECTOR);
     }
+    for (const sector of this.#unsynced) if (prng.chance(0.5)) this.#unsynced.delete(sector);
   }
 
   /** Power goes: what was asked to be synced may have got there, and what wasn't too. */

@@ -51,9 +51,21 @@ export interface DiskWorld {
   delayMs(): number;
 }
 
+/** Who is told what became of what was asked. */
+export type DiskEvents = Pick<
+  Node,
+  | 'onSlotWritten'
+  | 'onSlabSynced'
+  | 'onTableSynced'
+  | 'onSlotVerified'
+  | 'metadataFrom'
+  | 'onMetadataLogCompacted'
+  | 'journal'
+>;
+
 /** One life of the process over these files. */
 interface Life {
-  readonly node: Node;
+  readonly node: DiskEvents;
   readonly store: Store;
   readonly memory: Uint8Array;
 }
@@ -147,7 +159,7 @@ export class TestDisk implements JournalEffects {
     this.#log = [kept];
   }
 
-  attach(node: Node, store: Store, memory: Uint8Array): void {
+  attach(node: DiskEvents, store: Store, memory: Uint8Array): void {
     this.#life = { node, store, memory };
   }
 
@@ -158,14 +170,19 @@ export class TestDisk implements JournalEffects {
     this.nextTableSyncErrno = 0;
   }
 
-  /** The process dies and power goes: writes that were under way are torn, and nobody hears of anything any more. */
-  crash(): void {
+  /**
+   * The process dies: writes that were under way are torn, and nobody hears of anything any more. Unless it `keepsPower`, what
+   * wasn't synced may be lost.
+   */
+  crash(keepsPower = false): void {
     const { store, memory } = this.#alive();
     for (const { slot, memory: at, length } of this.#writes) {
       this.slab.writeTorn(store.fileOffset(slot), memory.subarray(at, at + length), this.#prng);
     }
-    this.slab.crash(this.#slabSync, this.#prng);
-    this.table.crash(this.#tableSync, this.#prng);
+    if (!keepsPower) {
+      this.slab.crash(this.#slabSync, this.#prng);
+      this.table.crash(this.#tableSync, this.#prng);
+    }
     const log = joined(this.#log);
     this.#log = [log.slice(0, Math.max(0, log.length - this.#prng.below(300)))];
     this.#detach();
