@@ -2,7 +2,7 @@
 import type { RunOptions } from '../options.ts';
 import { simulate, type Failure, type RunOutcome } from '../simulation.ts';
 
-/** What one of many seeds came to: copied from thread to thread. */
+/** What one of many seeds came to. */
 export interface SeedResult {
   readonly seed: number;
   readonly outcome: RunOutcome;

@@ -1,9 +1,8 @@
 /** The thread of a SeedWorker (seed-worker.ts): it is told a seed, runs it and answers with the outcome. */
 import { parentPort } from 'node:worker_threads';
 import { optionsOf } from '../options.ts';
-import { runToOutcome, type SeedResult } from './seed-run.ts';
+import { runToOutcome } from './seed-run.ts';
 
 parentPort?.on('message', (seed: number) => {
-  const result: SeedResult = { seed, outcome: runToOutcome(optionsOf(seed)) };
-  parentPort?.postMessage(result);
+  parentPort?.postMessage(runToOutcome(optionsOf(seed)));
 });

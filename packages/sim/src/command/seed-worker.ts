@@ -4,12 +4,15 @@
  * A seed that never ends, or brings its thread down, is a failed seed: the thread is replaced and the rest goes on.
  */
 import { Worker } from 'node:worker_threads';
+import type { RunOutcome } from '../simulation.ts';
 import { failedOutcome, type SeedResult } from './seed-run.ts';
 
 export class SeedWorker {
   readonly #program: URL;
   readonly #limitMs: number;
   #thread: Worker | null = null;
+  /** What the run under way comes to, null while there is none. */
+  #conclude: ((outcome: RunOutcome) => void) | null = null;
 
   /** `program` is the thread's; a seed that takes longer than `limitMs` has failed. */
   constructor(program: URL, limitMs: number) {
@@ -17,42 +20,49 @@ export class SeedWorker {
     this.#limitMs = limitMs;
   }
 
-  /** Runs a seed. Never rejects. */
+  /** Runs a seed, one after the other. Never rejects. */
   run(seed: number): Promise<SeedResult> {
-    this.#thread ??= new Worker(this.#program);
+    this.#thread ??= this.#newThread();
     const thread = this.#thread;
     return new Promise((resolve) => {
-      const finish = (result: SeedResult, isBroken: boolean): void => {
-        clearTimeout(limit);
-        thread.removeAllListeners();
-        if (isBroken) {
-          this.#thread = null;
-          // Nothing more is wanted of it, not even to know when it has gone.
-          void thread.terminate();
-        }
-        resolve(result);
-      };
-      const fail = (checker: string, what: string): void => {
-        finish({ seed, outcome: failedOutcome(checker, what) }, true);
-      };
       const limit = setTimeout(() => {
-        fail('time', `the run took longer than ${this.#limitMs / 1000} s`);
+        this.#break('time', `the run took longer than ${this.#limitMs / 1000} s`);
       }, this.#limitMs);
-      thread.once('message', (result: SeedResult) => {
-        finish(result, false);
-      });
-      thread.once('error', (error: unknown) => {
-        fail('thread', error instanceof Error ? (error.stack ?? error.message) : String(error));
-      });
-      thread.once('exit', (code) => {
-        fail('thread', `the thread ended with code ${code}`);
-      });
+      this.#conclude = (outcome) => {
+        clearTimeout(limit);
+        this.#conclude = null;
+        resolve({ seed, outcome });
+      };
       thread.postMessage(seed);
     });
   }
 
   async close(): Promise<void> {
-    await this.#thread?.terminate();
+    const thread = this.#thread;
     this.#thread = null;
+    await thread?.terminate();
+  }
+
+  #newThread(): Worker {
+    const thread = new Worker(this.#program);
+    thread.on('message', (outcome: RunOutcome) => {
+      this.#conclude?.(outcome);
+    });
+    thread.on('error', (error: unknown) => {
+      this.#break(
+        'thread',
+        error instanceof Error ? (error.stack ?? error.message) : String(error),
+      );
+    });
+    thread.on('exit', (code) => {
+      if (this.#thread === thread) this.#break('thread', `the thread ended with code ${code}`);
+    });
+    return thread;
+  }
+
+  /** The thread is of no more use. */
+  #break(checker: string, what: string): void {
+    void this.close();
+    this.#conclude?.(failedOutcome(checker, what));
   }
 }
