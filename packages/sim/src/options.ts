@@ -19,6 +19,8 @@ export interface ClusterOptions {
   readonly clockDrift: number;
   /** Each gateway shares its process with the node of the same number, if there is one. */
   readonly sharesProcesses: boolean;
+  /** Of a hundred starts of a node, how many have half or twice the capacity. */
+  readonly resizePercent: number;
 }
 
 export interface GatewayBounds {
@@ -29,6 +31,12 @@ export interface GatewayBounds {
   readonly maxRestarts: number;
   readonly readTimeoutMs: number;
   readonly maxWriteMarks: number;
+  /** Read-ahead of one read, and the two bounds of all together. */
+  readonly readAheadBlocks: number;
+  readonly maxAheadReads: number;
+  readonly maxAheadBlocks: number;
+  readonly maxAttempts: number;
+  readonly suspectMs: number;
 }
 
 export interface NodeBounds {
@@ -100,6 +108,8 @@ export interface FaultOptions {
   readonly lostSectorPercent: number;
   /** Of a hundred crashes, how many find bytes of a block damaged. */
   readonly rotPercent: number;
+  /** Mean time between two cuts of some node's slab. */
+  readonly cutMs: number;
 }
 
 export interface RunOptions {
@@ -154,6 +164,7 @@ function clusterOf(prng: Prng): ClusterOptions {
     clockOffsetMs: oneOf(prng, [0, 1000, 1e9]),
     clockDrift: oneOf(prng, [0, 0.0001, 0.001]),
     sharesProcesses: prng.chance(0.4),
+    resizePercent: oneOf(prng, [0, 0, 30]),
   };
 }
 
@@ -166,6 +177,11 @@ function gatewayOf(prng: Prng, sizes: LayoutSizes): GatewayBounds {
     maxRestarts: oneOf(prng, [0, 1, 3]),
     readTimeoutMs: oneOf(prng, [100, 1000, 30_000]),
     maxWriteMarks: oneOf(prng, [2, 8, 1000]),
+    readAheadBlocks: oneOf(prng, [1, 4, 16]),
+    maxAheadReads: oneOf(prng, [0, 4, 64]),
+    maxAheadBlocks: oneOf(prng, [0, 8, 256]),
+    maxAttempts: oneOf(prng, [1, 3, 3]),
+    suspectMs: oneOf(prng, [50, 500, 5000]),
   };
 }
 
@@ -237,5 +253,6 @@ function faultsOf(prng: Prng): FaultOptions {
     diskReadPercent: oneOf(prng, [0, 0, 2]),
     lostSectorPercent: oneOf(prng, [0, 50, 100]),
     rotPercent: oneOf(prng, [0, 0, 50]),
+    cutMs: oneOf(prng, [never, never, never, 2000]),
   };
 }

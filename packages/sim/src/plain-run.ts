@@ -22,6 +22,7 @@ export const PLAIN_RUN: Omit<RunOptions, 'seed' | 'buckets'> = {
     clockOffsetMs: 0,
     clockDrift: 0,
     sharesProcesses: false,
+    resizePercent: 0,
   },
   gateway: {
     maxReads: 64,
@@ -31,6 +32,11 @@ export const PLAIN_RUN: Omit<RunOptions, 'seed' | 'buckets'> = {
     maxRestarts: 3,
     readTimeoutMs: 30_000,
     maxWriteMarks: 1000,
+    readAheadBlocks: 4,
+    maxAheadReads: 64,
+    maxAheadBlocks: 256,
+    maxAttempts: 3,
+    suspectMs: 5000,
   },
   node: {
     maxReaders: 64,
@@ -73,5 +79,6 @@ export const PLAIN_RUN: Omit<RunOptions, 'seed' | 'buckets'> = {
     diskReadPercent: 0,
     lostSectorPercent: 0,
     rotPercent: 0,
+    cutMs: Infinity,
   },
 };

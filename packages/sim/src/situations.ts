@@ -18,6 +18,9 @@ export const situationNames = [
   'node restarted',
   'gateway restarted',
   'bit rot',
+  'slab cut',
+  'blocks lost with the end of the slab',
+  'capacity changed',
   'disk write failed',
   'disk read failed',
   'origin fault',
@@ -47,6 +50,7 @@ export const situationNames = [
   'failed slab sync',
   'failed table sync',
   'block trusted after a clean end',
+  'block of an unclean end',
   'block verified after a crash',
   'damaged block found',
 ] as const;

@@ -9,6 +9,9 @@ import type { SlotId, Store } from '@s3-accelerator/core/store/store.ts';
 import type { Admission } from '../history/block-event.ts';
 import type { Surroundings } from './surroundings.ts';
 
+/** As many nodes as a gateway asks, one after the other, when those before fail. */
+const maxCandidates = 4;
+
 export interface Admitting {
   readonly world: Surroundings;
   readonly layout: Layout;
@@ -31,7 +34,7 @@ export function admissionOf(admitting: Admitting, store: Store, slot: SlotId): A
   const placement = { hi: 0, lo: 0 };
   placeBlock(layout, world.identities.hashOf(bucket, key), version.size, place.block, placement);
   const ranked: number[] = [];
-  candidates(ring, placement, 2, ranked);
+  candidates(ring, placement, maxCandidates, ranked);
   const rank = ranked.indexOf(nodeId);
   return {
     node: nodeId,
@@ -39,7 +42,7 @@ export function admissionOf(admitting: Admitting, store: Store, slot: SlotId): A
     at: world.queue.now,
     block: { bucket, key, etag, index: place.block },
     admitsOnFirstRead: policyOf(bucket).admitOnFirstRead,
-    as: rank === 0 ? 'owner' : rank === 1 ? 'stand-in' : 'other',
+    as: rank === 0 ? 'owner' : rank > 0 ? 'stand-in' : 'other',
     isAtOnce: false,
   };
 }

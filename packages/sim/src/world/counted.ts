@@ -8,6 +8,7 @@ export function countGateway(situations: Situations, counters: Readonly<GatewayC
   situations.arose('412 restart', counters.restarts);
   situations.arose('passed through after all', counters.passThroughs);
   situations.arose('failover', counters.retries);
+  situations.arose('failover mid-answer', counters.resumed);
   situations.arose('answer cut short', counters.aborts);
 }
 
@@ -35,4 +36,5 @@ export function countNode(situations: Situations, { node, store }: NodeRun): voi
   const verification = node.verification.counters;
   situations.arose('block verified after a crash', verification.intact);
   situations.arose('damaged block found', verification.damaged);
+  situations.arose('blocks lost with the end of the slab', verification.truncated);
 }

@@ -52,6 +52,9 @@ export class Faults {
     this.#repeat('gateways', faults.gatewayRestartMs, (prng) => {
       this.#restartGateway(prng);
     });
+    this.#repeat('cuts', faults.cutMs, (prng) => {
+      this.#cutSlab(prng);
+    });
   }
 
   /** No more faults, and everything works again. */
@@ -157,6 +160,14 @@ export class Faults {
     this.#last(record, ms, () => {
       host.start();
     });
+  }
+
+  #cutSlab(prng: Prng): void {
+    const { files, nodeId } = pick(prng, this.#world.nodes);
+    const pages = Math.floor(files.slabBytes / 4096);
+    const kept = prng.below(Math.max(1, pages - 1));
+    this.#note('slab cut', `node ${nodeId}`);
+    files.setSlabBytes(4096 * (1 + kept));
   }
 
   /** Bytes rot where nobody trusts the disk: only what an unclean end left is looked at again before it is served. */

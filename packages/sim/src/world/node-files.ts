@@ -55,13 +55,14 @@ export class NodeFiles {
   /** Bytes of the log that a crash leaves. */
   #durableLog = 0;
 
-  constructor(disk: ModelDisk, prng: Prng, slabBytes: number) {
+  /** The slab never gets longer than `maxSlabBytes`. */
+  constructor(disk: ModelDisk, prng: Prng, maxSlabBytes: number) {
     this.disk = disk;
     this.#prng = prng;
     // No slot is smaller than a page; row 0 is no slot's.
-    this.#rows = Math.ceil(slabBytes / 4096) + 1;
-    this.slab = disk.allocate(slabBytes);
-    this.slabBytes = slabBytes;
+    this.#rows = Math.ceil(maxSlabBytes / pageBytes) + 1;
+    this.slab = disk.allocate(maxSlabBytes);
+    this.slabBytes = 0;
     this.table = disk.allocate(rowPosition(this.#rows));
   }
 
@@ -78,7 +79,7 @@ export class NodeFiles {
 
   /** Where in the slab the blocks begin that a start now would verify before they are served. */
   untrustedOffsets(): number[] {
-    const { table, slab } = this;
+    const { table } = this;
     const found = decodeTableHeader(table.seen.subarray(0, HEADER_BYTES));
     if (found.kind !== 'header') return [];
     const { cacheId, extentBytes } = found.header;
@@ -90,10 +91,19 @@ export class NodeFiles {
       const words = new Int32Array(bytes.buffer);
       if (decodeRecord(words, 0, row, recordSeed(cacheId), place, claim) !== 'valid') continue;
       const offset = HEADER_BYTES + place.extent * extentBytes + place.place * place.slotBytes;
-      const isInside = offset + place.slotBytes <= slab.seen.length;
+      const isInside = offset + place.slotBytes <= this.slabBytes;
       if (isInside && !this.cleanRuns.has(claim.run)) offsets.push(offset);
     }
     return offsets;
+  }
+
+  /** Cuts the slab's file, or makes it longer: what it gains is zeros. */
+  setSlabBytes(bytes: number): void {
+    const { slab } = this;
+    for (let page = bytes; page < this.slabBytes; page += pageBytes) this.#rotten.add(page);
+    slab.seen.fill(0, bytes);
+    slab.durable.fill(0, bytes);
+    this.slabBytes = bytes;
   }
 
   /** Bytes of the slab were written anew. */
@@ -114,7 +124,9 @@ export class NodeFiles {
   /** A new run begins: puts back into the empty store what is in the files. Returns the run's header. */
   begin(store: Store): TableHeader {
     const { disk, slab, table } = this;
-    assert(store.slabBytes === slab.seen.length, 'the slab is as long as its store');
+    const foundBytes = this.slabBytes;
+    assert(store.slabBytes <= slab.seen.length, 'the slab gets as long as its store');
+    this.setSlabBytes(store.slabBytes);
     const plan = planStart(
       table.seen.subarray(0, HEADER_BYTES),
       slab.seen.subarray(0, HEADER_BYTES),
@@ -129,7 +141,7 @@ export class NodeFiles {
     }
     disk.writeNow(slab, 0, encodeSlabHeader(header));
     this.#writeHeader(header);
-    if (plan.kind === 'restore') this.#restore(store, header);
+    if (plan.kind === 'restore') this.#restore(store, header, foundBytes);
     return header;
   }
 
@@ -171,8 +183,8 @@ export class NodeFiles {
     this.disk.writeNow(this.table, headerPosition(header), encodeTableHeader(header));
   }
 
-  #restore(store: Store, header: TableHeader): void {
-    const recovery = new Recovery(store, header, this.slab.seen.length);
+  #restore(store: Store, header: TableHeader, foundBytes: number): void {
+    const recovery = new Recovery(store, header, foundBytes);
     for (let row = 1; row < this.#rows; row += rowsAtOnce) {
       const end = Math.min(row + rowsAtOnce, this.#rows);
       const bytes = this.table.seen.slice(rowPosition(row), rowPosition(end));

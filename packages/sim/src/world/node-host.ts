@@ -4,7 +4,10 @@ import type { NodeFiles } from './node-files.ts';
 import { NodeRun, type NodeRunOptions } from './node-run.ts';
 
 /** What every life of a node has in common. */
-export type NodeHostOptions = Omit<NodeRunOptions, 'life'>;
+export interface NodeHostOptions extends Omit<NodeRunOptions, 'life' | 'storeBytes'> {
+  /** The capacity that the next life is configured with. */
+  readonly nextStoreBytes: () => number;
+}
 
 export class NodeHost {
   readonly place: number;
@@ -35,7 +38,8 @@ export class NodeHost {
   start(): void {
     assert(this.run === null, 'a host runs one node at a time');
     this.#lives += 1;
-    this.run = new NodeRun({ ...this.#options, life: this.#lives });
+    const storeBytes = this.#options.nextStoreBytes();
+    this.run = new NodeRun({ ...this.#options, life: this.#lives, storeBytes });
   }
 
   /** The machine loses its power. */

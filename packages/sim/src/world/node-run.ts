@@ -258,6 +258,7 @@ export class NodeRun implements LinkEnd, ReadTaker, FetchEvents, SlotEvents {
     this.#ticker.stop();
     this.fetches.stop();
     this.answers.stop();
+    this.#slots.stop();
     this.#log.stop();
     for (const pass of [...this.passes]) pass.nodeEnded();
     this.#options.world.network.endAll(this);

@@ -36,14 +36,24 @@ export function nodeState(run: NodeRun, limits: NodeLimits): ProcessState {
   };
 }
 
-export function gatewayState(run: GatewayRun, limits: GatewayLimits): ProcessState {
+export function gatewayState(
+  run: GatewayRun,
+  limits: GatewayLimits,
+  blockBytes: number,
+  nodes: number,
+): ProcessState {
   const levels = run.gateway.levels();
+  // One read a client, those ahead, and one that is replaced by the next.
+  const maxReads = limits.maxReads + limits.maxAheadReads + 1;
+  const maxUntaken = limits.maxAheadBytes + limits.maxReads * blockBytes;
   return {
     name: `gateway ${run.gatewayId}`,
     levels: [
       held('client reads', levels.clientReads, limits.maxReads),
-      held('reads of nodes', levels.outstandingReads, limits.maxReads),
-      held('transfers', run.transfers.size, limits.maxReads),
+      held('reads of nodes', levels.outstandingReads, maxReads),
+      held('bytes asked for and not taken', levels.untakenBytes, maxUntaken),
+      kept('suspects', levels.suspects, nodes),
+      held('transfers', run.transfers.size, maxReads),
       held('exchanges', run.exchanges.size, Infinity),
       held('passed requests', run.passes.size, Infinity),
       kept('metadata entries', levels.metadataEntries, limits.metadataEntries),

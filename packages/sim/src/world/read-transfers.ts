@@ -1,20 +1,22 @@
 /**
  * A gateway's reads of nodes: the links they go over, their answers, and body bytes on their way to clients.
  *
- * Checks the effects' rules: a read is sent once, an announced body is relayed or cancelled at once, and nothing times out
- * before its time.
+ * Checks the effects' rules: a read is sent once, and its body is relayed once. A body that isn't relayed yet is held here.
  */
 import { assert } from '@s3-accelerator/core/base/assert.ts';
 import type { ExchangeId, GatewayEffects, ReadId } from '@s3-accelerator/core/gateway/effects.ts';
 import type { Gateway } from '@s3-accelerator/core/gateway/gateway.ts';
 import { newReadAnswer, type ReadAnswer, type ReadRequest } from '@s3-accelerator/core/read.ts';
-import type { Link, LinkEnd } from './network.ts';
+import { newLane, type Link, type LinkEnd } from './network.ts';
 import type { NodeHost } from './node-host.ts';
 import type { NodeRun } from './node-run.ts';
 import { ReadTransfer, type AnswerTaker } from './read-transfer.ts';
 import type { Surroundings } from './surroundings.ts';
 
 type ReadEffects = Pick<GatewayEffects, 'sendRead' | 'cancelRead' | 'relayBody'>;
+
+/** How soon a lost node is looked for. */
+const reconnectMs = 50;
 
 export interface ReadTransfersOptions {
   readonly world: Surroundings;
@@ -25,16 +27,16 @@ export interface ReadTransfersOptions {
   readonly now: () => number;
   /** Body bytes for a client. */
   readonly onBody: (exchange: ExchangeId, bytes: Uint8Array) => void;
-  readonly onTimeout: (transfer: ReadTransfer) => void;
   readonly afterEvent: () => void;
 }
 
 export class ReadTransfers implements ReadEffects, AnswerTaker {
-  /** The machine looks at its deadlines: what it cancels now has taken too long. */
-  isTicking = false;
   readonly #options: ReadTransfersOptions;
   readonly #transfers = new Map<ReadId, ReadTransfer>();
   readonly #links: (Link | null)[];
+  /** What the machine cancels while it looks at its deadlines. */
+  #cancelled: ReadTransfer[] | null = null;
+  #isOver = false;
 
   constructor(options: ReadTransfersOptions) {
     this.#options = options;
@@ -48,6 +50,7 @@ export class ReadTransfers implements ReadEffects, AnswerTaker {
 
   /** The process is over. */
   stop(): void {
+    this.#isOver = true;
     for (const transfer of this.#transfers.values()) transfer.isOver = true;
     this.#transfers.clear();
   }
@@ -63,10 +66,21 @@ export class ReadTransfers implements ReadEffects, AnswerTaker {
     const { network } = world;
     const link = run === null ? network.refuse(end, place) : network.connect(end, run);
     this.#links[nodeId] = link;
+    this.#shakeHands(nodeId, link);
     return { link, run };
   }
 
+  /** Reads that are cancelled while `act` happens. */
+  cancelledDuring(act: () => void): readonly ReadTransfer[] {
+    const cancelled: ReadTransfer[] = [];
+    this.#cancelled = cancelled;
+    act();
+    this.#cancelled = null;
+    return cancelled;
+  }
+
   linkLost(link: Link): void {
+    this.#reconnectLater(link);
     for (const transfer of [...this.#transfers.values()]) {
       if (transfer.link !== link || transfer.isOver) continue;
       if (transfer.isAnnounced) this.onBreak(transfer);
@@ -80,8 +94,6 @@ export class ReadTransfers implements ReadEffects, AnswerTaker {
     transfer.bodyLength = answer.bodyLength;
     if (answer.bodyLength === 0) this.#end(transfer);
     gateway().onAnswer(now(), transfer.read, answer);
-    const isTaken = transfer.relayedTo >= 0 || transfer.isOver;
-    assert(isTaken, 'a body that is announced is relayed or cancelled at once');
     this.#relay(transfer);
     afterEvent();
   }
@@ -93,12 +105,9 @@ export class ReadTransfers implements ReadEffects, AnswerTaker {
   }
 
   onBreak(transfer: ReadTransfer): void {
-    const { counters } = this.#options.gateway();
-    const { retries } = counters;
     transfer.hasBrokenOff = true;
     this.#relay(transfer);
     this.#options.afterEvent();
-    if (counters.retries > retries) this.#options.world.situations.arose('failover mid-answer');
   }
 
   sendRead(read: ReadId, nodeId: number, request: ReadRequest): void {
@@ -114,7 +123,7 @@ export class ReadTransfers implements ReadEffects, AnswerTaker {
     const transfer = this.#transfers.get(read);
     assert(transfer !== undefined, 'only a read that is out is cancelled');
     this.#end(transfer);
-    if (this.isTicking) this.#options.onTimeout(transfer);
+    this.#cancelled?.push(transfer);
     const { link, node, toNode } = transfer;
     this.#options.world.network.toNode(link, toNode, () => node?.cancel(transfer));
   }
@@ -124,6 +133,34 @@ export class ReadTransfers implements ReadEffects, AnswerTaker {
     assert(transfer?.isAnnounced === true && !transfer.isOver, 'relays what was announced');
     assert(transfer.relayedTo < 0, 'a body is relayed once');
     transfer.relayedTo = exchange;
+    // A body that was held: what has arrived of it goes on once this effect's event has returned.
+    this.#options.world.queue.in(0, () => {
+      this.#relay(transfer);
+      this.#options.afterEvent();
+    });
+  }
+
+  /** The other end answers: its process lives. */
+  #shakeHands(nodeId: number, link: Link): void {
+    const { world, gateway, now, afterEvent } = this.#options;
+    const { network } = world;
+    const lane = newLane();
+    network.toNode(link, lane, () => {
+      network.toGateway(link, lane, () => {
+        gateway().onNodeReached(now(), nodeId);
+        afterEvent();
+      });
+    });
+  }
+
+  /** A node that was lost is looked for until it is there again. */
+  #reconnectLater(link: Link): void {
+    const nodeId = this.#links.indexOf(link);
+    if (nodeId < 0) return;
+    this.#links[nodeId] = null;
+    this.#options.world.queue.in(reconnectMs, () => {
+      if (!this.#isOver) this.linkTo(nodeId);
+    });
   }
 
   /** Moves what has arrived to the client, and tells the core when that was all. */

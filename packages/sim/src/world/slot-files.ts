@@ -21,6 +21,7 @@ import type { SlotId, Store } from '@s3-accelerator/core/store/store.ts';
 import type { SlotEventKind } from '../history/block-event.ts';
 import type { DurableRecord, StoredBlock } from '../history/views.ts';
 import { checksumOf, type NodeFiles } from './node-files.ts';
+import { SlabLength } from './slab-length.ts';
 import type { Surroundings } from './surroundings.ts';
 
 export interface SlotEvents {
@@ -28,7 +29,11 @@ export interface SlotEvents {
   onSlabSynced(errno: number): void;
   onTableSynced(errno: number): void;
   onSlotVerified(slot: SlotId, verdict: Verdict, checksum: number): void;
+  onSlabTruncated(slabBytes: number): void;
 }
+
+/** EIO. */
+const inputOutputError = 5;
 
 export interface SlotFilesOptions {
   readonly world: Surroundings;
@@ -54,12 +59,22 @@ interface Row {
 export class SlotFiles implements JournalEffects {
   readonly #options: SlotFilesOptions;
   readonly #seed: number;
+  readonly #length: SlabLength;
   #rows: Row[] = [];
 
   constructor(options: SlotFilesOptions) {
     this.#options = options;
     this.#seed = recordSeed(options.header.cacheId);
+    const { world, files, store, events } = options;
+    this.#length = new SlabLength(world.queue, files, store, (bytes) => {
+      events.onSlabTruncated(bytes);
+    });
     this.#noteRestored();
+  }
+
+  /** The process is over. */
+  stop(): void {
+    this.#length.stop();
   }
 
   writeSlot(slot: SlotId, memory: number, length: number): void {
@@ -73,9 +88,13 @@ export class SlotFiles implements JournalEffects {
     const bytes = (): Uint8Array => source.subarray(memory, memory + length);
     this.#note(slot, 'left');
     files.disk.write(files.slab, this.offset(slot), bytes, writeErrno(), (errno) => {
-      if (errno === 0) this.#note(slot, 'written');
-      files.written(this.offset(slot), length);
-      events.onSlotWritten(slot, errno, checksumOf(source.subarray(memory, memory + blockBytes)));
+      const isThere = this.#length.holds(slot, length);
+      if (errno === 0 && isThere) {
+        this.#note(slot, 'written');
+        files.written(this.offset(slot), length);
+      }
+      const checksum = checksumOf(source.subarray(memory, memory + blockBytes));
+      events.onSlotWritten(slot, isThere ? errno : inputOutputError, checksum);
     });
   }
 
@@ -108,7 +127,7 @@ export class SlotFiles implements JournalEffects {
     const { files, store, events, readErrno } = this.#options;
     files.disk.read(() => {
       const start = this.offset(slot);
-      if (readErrno() !== 0 || start + store.length(slot) > files.slabBytes) {
+      if (readErrno() !== 0 || !this.#length.holds(slot, store.length(slot))) {
         this.#note(slot, 'damaged');
         events.onSlotVerified(slot, 'unreadable', 0);
         return;
@@ -132,7 +151,7 @@ export class SlotFiles implements JournalEffects {
     this.#note(slot, 'served');
     files.disk.read(() => {
       const start = this.offset(slot) + offset;
-      const isReadable = readErrno() === 0 && start + length <= files.slabBytes;
+      const isReadable = readErrno() === 0 && this.#length.holds(slot, offset + length);
       done(isReadable ? files.slab.seen.slice(start, start + length) : null);
     });
   }
@@ -208,11 +227,14 @@ export class SlotFiles implements JournalEffects {
   }
 
   #noteRestored(): void {
-    const { store, files } = this.#options;
+    const { store, files, world } = this.#options;
+    const { situations } = world;
     for (let slot = 1; slot < store.end; slot++) {
       if (!store.isPublished(slot)) continue;
       const run = this.#claimOf(slot)?.run ?? -1;
-      this.#note(slot, files.cleanRuns.has(run) ? 'trusted' : 'untrusted');
+      const isTrusted = files.cleanRuns.has(run);
+      this.#note(slot, isTrusted ? 'trusted' : 'untrusted');
+      situations.arose(isTrusted ? 'block trusted after a clean end' : 'block of an unclean end');
     }
   }
 

@@ -154,7 +154,8 @@ export class World implements Surroundings {
   #node(nodeId: number, clockPrng: Prng): NodeHost {
     const { seed, cluster, node, buckets, delays } = this.options;
     const disk = new ModelDisk(this.queue, streamOf(seed, `disks/${nodeId}`), delays.diskMs);
-    const slabBytes = HEADER_BYTES + cluster.storeBytes;
+    const maxSlabBytes = HEADER_BYTES + 2 * cluster.storeBytes;
+    const sizePrng = streamOf(seed, `disks/sizes/${nodeId}`);
     const { fillBudgetBlocks, ...bounds } = node;
     const limits: NodeLimits = {
       ...defaultNodeLimits,
@@ -165,12 +166,12 @@ export class World implements Surroundings {
     return new NodeHost({
       world: this,
       clock: this.#clock(clockPrng),
-      files: new NodeFiles(disk, streamOf(seed, `disks/files/${nodeId}`), slabBytes),
+      files: new NodeFiles(disk, streamOf(seed, `disks/files/${nodeId}`), maxSlabBytes),
       layout: this.layout,
       ring: this.ring,
       limits,
       policyOf: (name) => buckets.find((bucket) => bucket.name === name)!,
-      storeBytes: cluster.storeBytes,
+      nextStoreBytes: () => this.#nextStoreBytes(sizePrng),
       doorkeeperWindowMs: cluster.doorkeeperWindowMs,
       nodeId,
       place: cluster.gateways + nodeId,
@@ -182,7 +183,14 @@ export class World implements Surroundings {
 
   #gateway(gatewayId: number, clockPrng: Prng): GatewayHost {
     const { seed, delays } = this.options;
-    const limits: GatewayLimits = { ...defaultGatewayLimits, ...this.options.gateway };
+    const { blockBytes } = this.options.cluster.sizes;
+    const { readAheadBlocks, maxAheadBlocks, ...bounds } = this.options.gateway;
+    const limits: GatewayLimits = {
+      ...defaultGatewayLimits,
+      ...bounds,
+      readAheadBytes: readAheadBlocks * blockBytes,
+      maxAheadBytes: maxAheadBlocks * blockBytes,
+    };
     const prng = streamOf(seed, `clients/delays/${gatewayId}`);
     const beside = this.nodeBeside(gatewayId);
     return new GatewayHost({
@@ -199,6 +207,14 @@ export class World implements Surroundings {
       maxDrift: this.options.cluster.clockDrift,
       clientDelayMs: () => delays.clientMs * 2 * prng.fraction(),
     });
+  }
+
+  /** Now and then somebody changes the capacity between two lives. */
+  #nextStoreBytes(prng: Prng): number {
+    const { storeBytes, resizePercent } = this.options.cluster;
+    if (prng.below(100) >= resizePercent) return storeBytes;
+    this.situations.arose('capacity changed');
+    return storeBytes * (prng.chance(0.5) ? 2 : 0.5);
   }
 
   #clock(prng: Prng): ProcessClock {
