@@ -1,7 +1,9 @@
-// Writes what is generated from tables in the code: docs/configuration.md, config/example.toml and docs/metrics.md.
-// `npm run docs`. A test fails when one of them has fallen behind.
-import { mkdirSync, writeFileSync } from 'node:fs';
+// Writes what is generated from tables in the code: docs/configuration.md, config/example.toml, docs/metrics.md, and the
+// promises in docs/simulator.md. `npm run docs`. A test fails when one of them has fallen behind.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { catalog } from '@s3-accelerator/mutants/catalog/catalog.ts';
+import { withPromises } from '@s3-accelerator/mutants/promises.ts';
 import { configurationPage, exampleFile } from 's3-accelerator/config/documentation.ts';
 import { metricsPage } from 's3-accelerator/metrics/documentation.ts';
 
@@ -17,3 +19,7 @@ function write(file: string, text: string): void {
 write('docs/configuration.md', configurationPage());
 write('config/example.toml', exampleFile());
 write('docs/metrics.md', await metricsPage());
+write(
+  'docs/simulator.md',
+  withPromises(readFileSync(join(root, 'docs/simulator.md'), 'utf8'), catalog),
+);
