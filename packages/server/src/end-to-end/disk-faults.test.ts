@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { freePort, program } from '../testing/programs.ts';
 import { RawConnection } from '../testing/raw-connection.ts';
-import { arrangements, assertNothingInUse, startRig } from '../testing/rig.ts';
+import { arrangements, assertNothingInUse, startRig, until } from '../testing/rig.ts';
 import { getOf } from '../testing/s3-client.ts';
 import { version, warm } from '../testing/versions.ts';
 
@@ -91,6 +91,7 @@ for (const { name, processes } of arrangements) {
           await warm(rig.client, 'bucket', key);
         }
         const slab = join(rig.cluster.dataDir, 'slab');
+        const whole = statSync(slab).size;
         truncateSync(slab, left);
         assert.equal(statSync(slab).size, left);
         // Each block that is gone costs one answer at most: from then on it is fetched anew.
@@ -117,6 +118,15 @@ for (const { name, processes } of arrangements) {
         }
         assert.equal(rig.cluster.node.child.exitCode, null);
         assert.equal(rig.cluster.gateway.child.exitCode, null);
+        assert.match(rig.cluster.node.log(), /"fault":"slab-truncated"/);
+        // Nothing is sent any more from what was lost: the file gets its length back, and blocks are stored again.
+        await until('the slab is whole', () => statSync(slab).size === whole);
+        for (const { key } of objects) await warm(rig.client, 'bucket', key);
+        rig.s3.traffic.clear();
+        for (const { key, bytes } of objects) {
+          assert.ok((await rig.client.get('bucket', key)).body.equals(bytes), `${key} is stored`);
+        }
+        assert.equal(rig.s3.traffic.count(), 0);
         await assertNothingInUse(rig.cluster);
       } finally {
         await rig.stop();

@@ -17,6 +17,8 @@ export interface DiskRig {
   readonly path: string;
   readonly files: LocalFiles;
   readonly fillMemory: Uint8Array;
+  /** Closes the files before the test ends. */
+  close(): Promise<void>;
 }
 
 export function temporaryDirectory(context: TestContext): string {
@@ -37,11 +39,13 @@ export async function openRig(context: TestContext): Promise<DiskRig> {
     await LogFile.open(path),
     reactor,
   );
+  let closed: Promise<void> | null = null;
+  const close = (): Promise<void> => (closed ??= files.close());
   context.after(async () => {
-    await files.close();
+    await close();
     reactor.stop();
   });
-  return { path, files, fillMemory };
+  return { path, files, fillMemory, close };
 }
 
 /** What an effect with a callback comes to. */

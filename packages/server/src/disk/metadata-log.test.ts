@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { appendFileSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { Hash128 } from '@s3-accelerator/core/base/hash.ts';
+import { LOG_HEADER_BYTES } from '@s3-accelerator/core/journal/metadata-log.ts';
+import type { ObjectMetadata } from '@s3-accelerator/core/read.ts';
+import { MetadataLog } from './metadata-log.ts';
+import { readMetadataLog, type LogFound } from './read-log.ts';
+import { openRig, temporaryDirectory, type DiskRig } from './testing/disk-rig.ts';
+
+const cacheId = { h0: 5, h1: 6, h2: 7, h3: 8 };
+const hashOf = (i: number): Hash128 => ({ h0: i, h1: 1, h2: 2, h3: 3 });
+
+const metadataOf = (name: string): ObjectMetadata => ({
+  etag: `"${name}"`,
+  size: 5_000_000_000,
+  lastModified: 1_700_000_000_000,
+  headerLines: Buffer.from(`x-amz-meta-name: ${name}\r\n`),
+  knowsChecksums: true,
+  version: { h0: 1, h1: 2, h2: 3, h3: 4 },
+});
+
+/** What a log says in the end: names by the first word of their hash. */
+function contents(directory: string): { names: Map<number, string>; found: LogFound } {
+  const names = new Map<number, string>();
+  const found = readMetadataLog(directory, cacheId, {
+    put: ({ h0 }, { etag, size }) => {
+      assert.equal(size, 5_000_000_000);
+      names.set(h0, etag);
+    },
+    forgotten: ({ h0 }) => {
+      names.delete(h0);
+    },
+  });
+  return { names, found };
+}
+
+interface Log {
+  readonly log: MetadataLog;
+  readonly replaced: Promise<void>;
+}
+
+/** A log over a rig's file, which knows these objects when it is replaced. */
+function logOf(rig: DiskRig, known: ReadonlyMap<number, string>): Log {
+  let isReplaced: () => void = () => undefined;
+  const replaced = new Promise<void>((resolve) => (isReplaced = resolve));
+  const all = [...known];
+  const log = new MetadataLog({
+    files: rig.files,
+    cacheId,
+    metadataFrom: (from, limit, each) => {
+      const end = Math.min(all.length, from + limit);
+      for (const [i, name] of all.slice(from, end)) each(hashOf(i), metadataOf(name));
+      return end === all.length ? 0 : end;
+    },
+    onReplaced: () => {
+      isReplaced();
+    },
+    onFault: (errno) => assert.fail(`errno ${errno}`),
+  });
+  return { log, replaced };
+}
+
+test('what was put and not forgotten is read again', async (context) => {
+  const rig = await openRig(context);
+  contents(rig.path);
+  const { log } = logOf(rig, new Map());
+  log.put(hashOf(1), metadataOf('a'));
+  log.put(hashOf(2), metadataOf('b'));
+  log.put(hashOf(1), metadataOf('newer'));
+  log.forgotten(hashOf(2));
+  await rig.close();
+  const { names, found } = contents(rig.path);
+  assert.deepEqual([...names], [[1, '"newer"']]);
+  assert.deepEqual({ entries: found.entries, state: found.state }, { entries: 4, state: 'whole' });
+});
+
+test('a replaced log holds what is known, and what came meanwhile', async (context) => {
+  const rig = await openRig(context);
+  contents(rig.path);
+  const known = new Map(Array.from({ length: 1000 }, (_, i) => [i + 1, `object-${i}`]));
+  const { log, replaced } = logOf(rig, known);
+  for (let i = 0; i < 2000; i++) log.put(hashOf(7), metadataOf('outdated'));
+  log.replace();
+  log.put(hashOf(5000), metadataOf('late'));
+  await replaced;
+  log.put(hashOf(5001), metadataOf('later'));
+  await rig.close();
+  const { names, found } = contents(rig.path);
+  assert.equal(names.size, 1002);
+  assert.equal(names.get(7), '"object-6"');
+  assert.equal(names.get(5000), '"late"');
+  assert.equal(names.get(5001), '"later"');
+  assert.ok(found.entries < 1010, `${found.entries} entries`);
+});
+
+test('a torn end is cut off, and what is appended later is read', async (context) => {
+  const rig = await openRig(context);
+  contents(rig.path);
+  const path = join(rig.path, 'metadata-log');
+  const { log } = logOf(rig, new Map());
+  log.put(hashOf(1), metadataOf('a'));
+  log.put(hashOf(2), metadataOf('b'));
+  await rig.close();
+  const whole = readFileSync(path);
+  for (const damage of [
+    (): void => {
+      truncateSync(path, whole.length - 5);
+    },
+    (): void => {
+      const flipped = Buffer.from(whole);
+      flipped[whole.length - 9]! ^= 1;
+      writeFileSync(path, flipped);
+    },
+  ]) {
+    damage();
+    const { names, found } = contents(rig.path);
+    assert.deepEqual([...names], [[1, '"a"']]);
+    assert.equal(found.state, 'torn');
+    assert.equal(statSync(path).size, found.goodBytes);
+    appendFileSync(path, whole.subarray(found.goodBytes));
+    assert.deepEqual([...contents(rig.path).names.values()], ['"a"', '"b"']);
+  }
+});
+
+test('a log that is missing, empty or somebody else’s is begun anew', (context) => {
+  const directory = temporaryDirectory(context);
+  const path = join(directory, 'metadata-log');
+  assert.equal(contents(directory).found.state, 'new');
+  assert.equal(statSync(path).size, LOG_HEADER_BYTES);
+  assert.equal(contents(directory).found.state, 'whole');
+  writeFileSync(path, Buffer.alloc(100_000, 3));
+  assert.equal(contents(directory).found.state, 'foreign');
+  assert.equal(statSync(path).size, LOG_HEADER_BYTES);
+});
