@@ -26,7 +26,7 @@ const dated = (version: number, replacedForMs: number, ...members: Member[]): Da
 
 function decoded(frame: Uint8Array): readonly DatedRing[] {
   const rings = decodeRingAnswer(frame, frameHeaderBytes, frame.length);
-  assert.ok(typeof rings !== 'string', String(rings));
+  assert.ok(typeof rings !== 'string', 'refused');
   return rings;
 }
 

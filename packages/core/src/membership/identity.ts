@@ -60,11 +60,7 @@ export class Identity {
   claim(now: number): void {
     const { self, table, timing } = this.#parts;
     const known = table.find(self.nodeId)?.record;
-    const isElsewhere =
-      known !== undefined &&
-      known.incarnation > 0 &&
-      isRunning(known) &&
-      known.address !== self.address;
+    const isElsewhere = known !== undefined && isRunning(known) && known.address !== self.address;
     if (!isElsewhere && this.#isAddressMine) this.#claimEnd = now;
     else this.#ask(now, isElsewhere ? known.address : '', timing.claimMs);
   }
