@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { placeBlock, type Placement } from '../placement.ts';
 import type { ReadRequest } from '../read.ts';
 import type { RangeRequest } from '../s3/byte-range.ts';
+import { newBlockPlace } from '../store/block-place.ts';
 import { objectHash } from '../testing/identity.ts';
 import { judge } from '../testing/judge.ts';
 import { blockBytes, chunkBytes, Rig, smallAnswerBytes } from '../testing/rig.ts';
@@ -15,6 +17,8 @@ function assertRight(rig: Rig, ...clients: TestClient[]): void {
     assert.equal(judge(rig.s3, client, client.startedAt), '');
   }
 }
+
+const toU32 = ({ hi, lo }: Placement): Placement => ({ hi: hi >>> 0, lo: lo >>> 0 });
 
 /** Steps until S3 has seen so many requests. */
 function untilRequests(rig: Rig, count: number): void {
@@ -82,6 +86,27 @@ describe('admission', () => {
     );
     for (const { store } of others) assert.ok(store.counters.blocks > 0);
     rig.assertNothingLeft();
+  });
+
+  test('a stored block keeps the placement that it is ranked by', () => {
+    const rig = new Rig({ policy: { admitOnFirstRead: true } });
+    const size = 6 * chunkBytes;
+    rig.s3.put(0, 'b', 'k', size);
+    assertRight(rig, rig.get('k'));
+    const hash = objectHash('b', 'k');
+    const kept = newBlockPlace();
+    const expected = { hi: 0, lo: 0 };
+    let blocks = 0;
+    for (const { store } of rig.nodes) {
+      for (let slot = 1; slot < store.end; slot++) {
+        if (!store.isPublished(slot)) continue;
+        store.describe(slot, kept);
+        placeBlock(rig.layout, hash, size, kept.block, expected);
+        assert.deepEqual({ hi: kept.placementHi, lo: kept.placementLo }, toU32(expected));
+        blocks += 1;
+      }
+    }
+    assert.equal(blocks, size / blockBytes);
   });
 });
 
