@@ -42,7 +42,11 @@ interface Log {
 }
 
 /** A log over a rig's file, which knows these objects when it is replaced. */
-function logOf(rig: DiskRig, known: ReadonlyMap<number, string>): Log {
+function logOf(
+  rig: DiskRig,
+  known: ReadonlyMap<number, string>,
+  onWalk: () => void = () => undefined,
+): Log {
   let isReplaced: () => void = () => undefined;
   const replaced = new Promise<void>((resolve) => (isReplaced = resolve));
   const all = [...known];
@@ -50,6 +54,7 @@ function logOf(rig: DiskRig, known: ReadonlyMap<number, string>): Log {
     files: rig.files,
     cacheId,
     metadataFrom: (from, limit, each) => {
+      if (from > 0) onWalk();
       const end = Math.min(all.length, from + limit);
       for (const [i, name] of all.slice(from, end)) each(hashOf(i), metadataOf(name));
       return end === all.length ? 0 : end;
@@ -80,18 +85,21 @@ test('a replaced log holds what is known, and what came meanwhile', async (conte
   const rig = await openRig(context);
   contents(rig.path);
   const known = new Map(Array.from({ length: 1000 }, (_, i) => [i + 1, `object-${i}`]));
-  const { log, replaced } = logOf(rig, known);
+  let meanwhile = 5000;
+  const { log, replaced } = logOf(rig, known, () => {
+    log.put(hashOf(meanwhile++), metadataOf('late'));
+  });
   for (let i = 0; i < 2000; i++) log.put(hashOf(7), metadataOf('outdated'));
   log.replace();
-  log.put(hashOf(5000), metadataOf('late'));
   await replaced;
-  log.put(hashOf(5001), metadataOf('later'));
+  log.put(hashOf(6000), metadataOf('later'));
   await rig.close();
   const { names, found } = contents(rig.path);
-  assert.equal(names.size, 1002);
+  assert.ok(meanwhile > 5000);
+  assert.equal(names.size, 1000 + meanwhile - 5000 + 1);
   assert.equal(names.get(7), '"object-6"');
   assert.equal(names.get(5000), '"late"');
-  assert.equal(names.get(5001), '"later"');
+  assert.equal(names.get(6000), '"later"');
   assert.ok(found.entries < 1010, `${found.entries} entries`);
 });
 
