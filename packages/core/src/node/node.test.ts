@@ -426,6 +426,21 @@ describe('the home', () => {
     rig.assertNothingLeft();
   });
 
+  test('a request that comes to nothing fails those that asked before it was sent, and nobody later', () => {
+    const rig = new Rig();
+    rig.s3.put(0, 'b', 'k', 100);
+    rig.s3.faultOf = () => ({ kind: 'unreachable' });
+    const before = rig.ask('k');
+    while (rig.count('firstFetches') === 0) rig.step();
+    const later = rig.ask('k');
+    untilRequests(rig, 1);
+    rig.s3.faultOf = () => null;
+    rig.settle();
+    assert.deepEqual([before.end, before.code], ['error', 'ServiceUnavailable']);
+    assertRight(rig, later);
+    rig.assertNothingLeft();
+  });
+
   test('a 404 reaches those that asked before it was fetched, and nobody later', () => {
     const rig = new Rig({ policy: { ttlMs: 60_000 } });
     const early = rig.ask('k');
