@@ -27,6 +27,7 @@ export interface ReadTransfersOptions {
   readonly now: () => number;
   /** Body bytes for a client. */
   readonly onBody: (exchange: ExchangeId, bytes: Uint8Array) => void;
+  readonly onCancelledByTick: (transfer: ReadTransfer) => void;
   readonly afterEvent: () => void;
 }
 
@@ -34,8 +35,7 @@ export class ReadTransfers implements ReadEffects, AnswerTaker {
   readonly #options: ReadTransfersOptions;
   readonly #transfers = new Map<ReadId, ReadTransfer>();
   readonly #links: (Link | null)[];
-  /** What the machine cancels while it looks at its deadlines. */
-  #cancelled: ReadTransfer[] | null = null;
+  #isTicking = false;
   #isOver = false;
 
   constructor(options: ReadTransfersOptions) {
@@ -70,13 +70,11 @@ export class ReadTransfers implements ReadEffects, AnswerTaker {
     return { link, run };
   }
 
-  /** Reads that are cancelled while `act` happens. */
-  cancelledDuring(act: () => void): readonly ReadTransfer[] {
-    const cancelled: ReadTransfer[] = [];
-    this.#cancelled = cancelled;
-    act();
-    this.#cancelled = null;
-    return cancelled;
+  /** The machine looks at its deadlines: what it cancels meanwhile has run out, or belongs to somebody whose read has. */
+  tick(now: number): void {
+    this.#isTicking = true;
+    this.#options.gateway().onTick(now);
+    this.#isTicking = false;
   }
 
   linkLost(link: Link): void {
@@ -123,7 +121,7 @@ export class ReadTransfers implements ReadEffects, AnswerTaker {
     const transfer = this.#transfers.get(read);
     assert(transfer !== undefined, 'only a read that is out is cancelled');
     this.#end(transfer);
-    this.#cancelled?.push(transfer);
+    if (this.#isTicking) this.#options.onCancelledByTick(transfer);
     const { link, node, toNode } = transfer;
     this.#options.world.network.toNode(link, toNode, () => node?.cancel(transfer));
   }

@@ -20,6 +20,7 @@ import { newBlockPlace, type BlockPlace } from '@s3-accelerator/core/store/block
 import type { SlotId, Store } from '@s3-accelerator/core/store/store.ts';
 import type { SlotEventKind } from '../history/block-event.ts';
 import type { DurableRecord, StoredBlock } from '../history/views.ts';
+import { nameOf } from '../oracle/oracle.ts';
 import { checksumOf, type NodeFiles } from './node-files.ts';
 import { SlabLength } from './slab-length.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -152,6 +153,7 @@ export class SlotFiles implements JournalEffects {
     files.disk.read(() => {
       const start = this.offset(slot) + offset;
       const isReadable = readErrno() === 0 && this.#length.holds(slot, offset + length);
+      if (!isReadable) this.#noteUnreadable(slot);
       done(isReadable ? files.slab.seen.slice(start, start + length) : null);
     });
   }
@@ -224,6 +226,22 @@ export class SlotFiles implements JournalEffects {
     const expected = newBlockPlace();
     store.describe(slot, expected);
     return isSameBlock(found, expected) ? claim : null;
+  }
+
+  /** Whoever was to have these bytes goes without. */
+  #noteUnreadable(slot: SlotId): void {
+    const { store, world, nodeId } = this.#options;
+    const place = newBlockPlace();
+    store.describe(slot, place);
+    const named = world.identities.named(place.version);
+    const { now } = world.queue;
+    world.history.faultBegan({
+      what: `node ${nodeId} can't read slot ${slot}`,
+      from: now,
+      until: now,
+      gateway: -1,
+      object: named === null ? '' : nameOf(named.bucket, named.key),
+    });
   }
 
   #noteRestored(): void {
