@@ -29,7 +29,21 @@ export interface Scale {
   readonly objects: number;
   /** Objects of 256 MiB whose 4 KiB ranges are read: 65,536 ranges each. */
   readonly largeObjects: number;
+  /** Blocks of a full cache. */
+  readonly blocks: number;
 }
 
-export const fullScale: Scale = { rounds: 3, requests: 300_000, objects: 100_000, largeObjects: 2 };
-export const quickScale: Scale = { rounds: 2, requests: 60_000, objects: 4_000, largeObjects: 1 };
+export const fullScale: Scale = {
+  rounds: 3,
+  requests: 300_000,
+  objects: 100_000,
+  largeObjects: 2,
+  blocks: 4 << 20,
+};
+export const quickScale: Scale = {
+  rounds: 2,
+  requests: 60_000,
+  objects: 4_000,
+  largeObjects: 1,
+  blocks: 1 << 20,
+};

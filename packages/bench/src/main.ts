@@ -8,21 +8,24 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import CliTable from 'cli-table3';
 import { fullScale, quickScale, type FigureResult } from './figure.ts';
+import { measureFills } from './figures/fills.ts';
 import { hitFigures, measureHits } from './figures/hits.ts';
+import { measureMemory } from './figures/memory.ts';
 import { measureMisses } from './figures/misses.ts';
 import { nginxVersion } from './peers/nginx.ts';
 import { Progress } from './progress.ts';
 
+const known: readonly string[] = [...hitFigures, 'P6', 'P7', 'P8'];
+
 const usage = `Usage: npm run bench -- [--only P1,P2] [--quick] [--json] [--dir DIRECTORY]
 
-  --only IDS    measure these alone: ${[...hitFigures, 'P7'].join(', ')}
+  --only IDS    measure these alone: ${known.join(', ')}
   --quick       fewer requests and keys: a minute or two instead of ten
   --json        print one object last: {"figures": […]}
   --dir DIR     where the caches lie while it runs (default: the system's temporary folder)
 `;
 
 function options(): { only: string[] | null; quick: boolean; json: boolean; directory: string } {
-  const known = [...hitFigures, 'P7'];
   try {
     const { values } = parseArgs({
       options: {
@@ -86,7 +89,9 @@ const results: FigureResult[] = [];
 try {
   if (hitFigures.some(wanted))
     results.push(...(await measureHits(scratch, scale, wanted, progress)));
+  if (wanted('P6')) results.push(...(await measureFills(scratch, scale, progress)));
   if (wanted('P7')) results.push(...(await measureMisses(scratch, scale, progress)));
+  if (wanted('P8')) results.push(...(await measureMemory(scratch, scale, progress)));
 } finally {
   rmSync(scratch, { recursive: true, force: true });
 }

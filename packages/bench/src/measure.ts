@@ -4,7 +4,8 @@ import { clientPrefix, runToEnd } from './child.ts';
 import type { LoadJob, LoadResult } from './load/job.ts';
 import { CpuMeter } from './process-cpu.ts';
 
-const client = join(import.meta.dirname, 'load/main.ts');
+/** The load client: reads a LoadJob, prints a LoadResult. */
+export const loadClient = join(import.meta.dirname, 'load/main.ts');
 
 export interface Measured extends LoadResult {
   /** CPU microseconds of the servers for each request. */
@@ -16,7 +17,7 @@ export interface Measured extends LoadResult {
 /** Runs a job and charges the CPU time that `pids` used meanwhile to its requests. Throws on any wrong answer. */
 export async function measure(job: LoadJob, pids: readonly number[]): Promise<Measured> {
   const meter = new CpuMeter(pids);
-  const printed = await runToEnd(clientPrefix, [process.execPath, client], JSON.stringify(job));
+  const printed = await runToEnd(clientPrefix, [process.execPath, loadClient], JSON.stringify(job));
   const used = meter.used();
   const result = JSON.parse(printed) as LoadResult;
   if (result.errors > 0) {

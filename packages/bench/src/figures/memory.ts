@@ -1,0 +1,159 @@
+/** P8: what a block costs in memory, how fast the store's operations are with 4 million blocks, and a restart with as many. */
+import { spawnSync } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { startAccelerator } from '../accelerator.ts';
+import { serverPrefix } from '../child.ts';
+import type { FigureResult, Scale } from '../figure.ts';
+import { median } from '../load/percentiles.ts';
+import type { Progress } from '../progress.ts';
+
+const core = join(import.meta.dirname, '../../../core/src');
+/** Blocks of 4 KiB, 255 to an extent of 1 MiB. */
+const blocksOfGibibyte = 255 * 1024;
+
+/** Runs a script of the core on the servers' processor and gives what it printed. */
+function run(script: string, ...args: readonly string[]): string {
+  const [program = process.execPath, ...rest] = [
+    ...serverPrefix,
+    process.execPath,
+    join(core, script),
+    ...args,
+  ];
+  const ended = spawnSync(program, rest, { encoding: 'utf8' });
+  if (ended.status !== 0)
+    throw new Error(`${script} ended with ${String(ended.status)}:\n${ended.stderr}`);
+  return ended.stdout;
+}
+
+function figure(
+  head: Pick<FigureResult, 'id' | 'title' | 'unit' | 'target' | 'note'>,
+  values: readonly number[],
+  limit: number,
+): FigureResult {
+  const value = median(values);
+  return {
+    ...head,
+    value,
+    peer: null,
+    peerName: '',
+    ratio: null,
+    spread: [Math.min(...values), Math.max(...values)],
+    pass: value <= limit,
+  };
+}
+
+/** The store by itself: bytes a block, and nanoseconds of a lookup and of an insertion that evicts. */
+function storeFigures(scale: Scale, progress: Progress): FigureResult[] {
+  const blocks = scale.blocks;
+  const rounds = Array.from({ length: scale.rounds }, (_, round) => {
+    progress.say(`P8 store: round ${round + 1} of ${scale.rounds}`);
+    const printed = run('store/store.bench.ts', String(blocks));
+    return (name: string): number => {
+      const value = new RegExp(`^${name} +([0-9.]+)`, 'm').exec(printed)?.[1];
+      if (value === undefined) throw new Error(`store.bench.ts printed no ${name}:\n${printed}`);
+      return Number(value);
+    };
+  });
+  const of = (name: string): number[] => rounds.map((round) => round(name));
+  const million = `${(blocks / 2 ** 20).toFixed(0)} Mi blocks of 1 MiB`;
+  const bytes = of('bytesPerBlock');
+  const mebibytes = ((median(bytes) * blocks) / 2 ** 20).toFixed(0);
+  const memory = Math.round(median(of('memory')));
+  return [
+    figure(
+      {
+        id: 'P8a',
+        title: `memory of a block, all told, with ${million}`,
+        unit: 'bytes',
+        target: '≤ 64 bytes a block, 256 MiB for 4 Mi blocks',
+        note: `${mebibytes} MiB in all`,
+      },
+      bytes,
+      64,
+    ),
+    figure(
+      {
+        id: 'P8b',
+        title: `lookup of a random block among ${million}`,
+        unit: 'ns',
+        target: '≤ 150 ns',
+        note: `one dependent read of memory takes ${memory} ns`,
+      },
+      of('findRandom'),
+      150,
+    ),
+    figure(
+      {
+        id: 'P8c',
+        title: `insertion that evicts, among ${million}`,
+        unit: 'ns',
+        target: '≤ 1000 ns',
+        note: '',
+      },
+      of('insertAndEvict'),
+      1000,
+    ),
+  ];
+}
+
+/** From the start of a process on a full table to its first answer that it is ready. */
+async function restartFigure(
+  directory: string,
+  scale: Scale,
+  progress: Progress,
+): Promise<FigureResult> {
+  const gibibytes = Math.ceil(scale.blocks / blocksOfGibibyte);
+  const seconds: number[] = [];
+  const start = async (home: string): Promise<{ seconds: number; blocks: number }> => {
+    const began = performance.now();
+    const accelerator = await startAccelerator({
+      directory: home,
+      originPort: 1,
+      cacheGibibytes: gibibytes,
+      processes: 1,
+    });
+    const took = (performance.now() - began) / 1000;
+    const metrics = await accelerator.nodeMetrics();
+    await accelerator.stop();
+    const blocks = Number(/^s3accel_node_blocks (\d+)/m.exec(metrics)?.[1]);
+    return { seconds: took, blocks };
+  };
+  progress.say('P8 restart: an empty cache');
+  const emptyHome = join(directory, 'empty');
+  const empty = await start(emptyHome);
+  rmSync(emptyHome, { recursive: true });
+  for (let round = 0; round < scale.rounds; round++) {
+    progress.say(`P8 restart: round ${round + 1} of ${scale.rounds}`);
+    const home = join(directory, `full-${round}`);
+    const capacity = gibibytes * 2 ** 30;
+    run('journal/full-cache.bench.ts', join(home, 'node'), String(capacity), String(scale.blocks));
+    const full = await start(home);
+    rmSync(home, { recursive: true });
+    if (full.blocks !== scale.blocks) {
+      throw new Error(`${full.blocks} blocks of ${scale.blocks} came back`);
+    }
+    seconds.push(full.seconds);
+  }
+  return figure(
+    {
+      id: 'P8d',
+      title: `restart with ${(scale.blocks / 2 ** 20).toFixed(0)} Mi blocks, until it serves`,
+      unit: 's',
+      target: '≤ 3 s',
+      note: `${empty.seconds.toFixed(2)} s with an empty cache; the table is in the page cache`,
+    },
+    seconds,
+    3,
+  );
+}
+
+/** Measures P8's four parts. */
+export async function measureMemory(
+  directory: string,
+  scale: Scale,
+  progress: Progress,
+): Promise<FigureResult[]> {
+  const store = storeFigures(scale, progress);
+  return [...store, await restartFigure(join(directory, 'memory'), scale, progress)];
+}
