@@ -28,3 +28,30 @@ test('the same bytes stored again are told with their new date', () => {
     equal(fetches, 3);
   });
 });
+
+// Seed 36: a gateway that reads ahead asks for several pieces at once. Those too far ahead of the stream that brought the
+// first one were fetched once more by a request of their own, and having been asked for twice they were stored: every large
+// object that was read once.
+test('pieces that one read asks for in parallel come in one request and count as one read', () => {
+  const sizes = {
+    blockBytes: BLOCK,
+    chunkBytes: 16 * BLOCK,
+    tailBytes: 16 * BLOCK,
+    wholeBytes: 32 * BLOCK,
+  };
+  const setting = {
+    cluster: { sizes },
+    gateway: { readAheadBlocks: 8, maxAheadReads: 64, maxAheadBlocks: 64 },
+    delays: { originMs: 20 },
+  };
+  tell(setting, (story) => {
+    story.put('a/scan', 16 * BLOCK);
+    equal(story.get('a/scan').received, 16 * BLOCK);
+    story.settle();
+    equal(story.fetches('a/scan').length, 1);
+    equal(story.world.history.admissions.length, 0);
+    story.get('a/scan');
+    story.settle();
+    equal(story.world.history.admissions.length, 16);
+  });
+});

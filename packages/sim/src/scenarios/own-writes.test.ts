@@ -66,7 +66,9 @@ test('a write whose outcome nobody knows keeps its key confirmed on every read',
     story.settle();
     const write = story.sendWrite('a/table', story.objectOf(BLOCK));
     story.until(() => write.versions.length === 1 || write.outcome !== 'open');
-    story.homeOf('a/table').kill();
+    story.restart(story.homeOf('a/table'), (home) => {
+      home.kill();
+    });
     story.until(() => write.outcome !== 'open');
     equal(write.outcome, 'unknown');
     const { etag } = story.get('a/table');

@@ -35,6 +35,9 @@ export type Setting = {
 /** Far more than the disk, its syncs and the gateways' lifetimes take in the plainest run, far less than a bucket's. */
 const SETTLING_MS = 2_000;
 
+/** No story has as many: one that goes on and on has failed. */
+const MAX_EVENTS = 200_000;
+
 /** Who may do what, as the simulator's credentials have it. */
 export const EVERYTHING = 0;
 export const READ_ONLY = 1;
@@ -74,6 +77,7 @@ export class Story {
   readonly #requests: ClientRequests;
   #clients = 0;
   #faultsEndedAt = 0;
+  #events = 0;
 
   constructor(setting: Setting) {
     const options: RunOptions = {
@@ -255,6 +259,8 @@ export class Story {
   }
 
   #step(): boolean {
+    this.#events += 1;
+    assert(this.#events <= MAX_EVENTS, 'a story comes to its end');
     const happened = this.world.queue.step();
     this.#assertNoViolation();
     return happened;
