@@ -198,7 +198,8 @@ export class Fetches {
 
   /**
    * The segment that holds or will soon bring bytes [first, last] of a block, null when there is none. `aheadSegments`
-   * bounds how far the stream may have to go for it.
+   * bounds how far the stream may have to go for it: from where it is, or from the block behind the last one asked for, so
+   * that pieces which are asked for in parallel share one stream.
    */
   find(
     version: Hash128,
@@ -212,7 +213,8 @@ export class Fetches {
       const segment = fetch.segmentOf(block);
       if (segment === null || segment.state === 'gone') continue;
       if (first < segment.first || last > segment.last) continue;
-      if (block - fetch.firstBlock <= fetch.current + aheadSegments) return segment;
+      const reach = Math.max(fetch.current, fetch.wanted + 1) + aheadSegments;
+      if (block - fetch.firstBlock <= reach) return segment;
     }
     return null;
   }
