@@ -43,14 +43,6 @@ export const admissionBugs: readonly PlantedBug[] = [
     why: 'A block is stored at its home and at its owner: half of the cache holds copies.',
   },
   {
-    name: 'first-fetch-goes-past-its-stretch',
-    breaks: ['thrift'],
-    file: 'packages/core/src/node/home.ts',
-    find: 'last = Math.min(last, layout.stretchEnd(size, first) - 1);',
-    replace: 'last = Math.min(last, size - 1);',
-    why: 'A home stores the blocks of a chunk that another node owns, because its fetch passed them.',
-  },
-  {
     name: 'read-goes-past-its-stretch',
     breaks: ['thrift'],
     file: 'packages/core/src/gateway/plan.ts',
@@ -73,14 +65,6 @@ export const admissionBugs: readonly PlantedBug[] = [
     find: 'if (isSecond) this.#segments.readAgain(now, segment, reader.partLast);',
     replace: 'if (!isSecond) this.#segments.readAgain(now, segment, reader.partLast);',
     why: 'A block whose readers come together is fetched again and again without being stored.',
-  },
-  {
-    name: 'neighbours-are-admitted-unread',
-    breaks: ['thrift'],
-    file: 'packages/core/src/node/segments.ts',
-    find: 'if (next.first > partLast) return;',
-    replace: 'if (next.first > partLast + 64 * next.length) return;',
-    why: 'A second reader of one block admits the blocks behind it, which nobody reads twice.',
   },
   {
     name: 'placement-of-another-block',

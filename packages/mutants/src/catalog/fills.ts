@@ -79,14 +79,6 @@ export const fillBugs: readonly PlantedBug[] = [
     why: 'Bytes of a range that nobody asked for are taken for the object’s first ones.',
   },
   {
-    name: 'whole-object-taken-for-its-range',
-    breaks: [1],
-    file: home,
-    find: "if (fetch.rangeKind === 'bounded' && first !== fetch.first) return false;",
-    replace: "if (fetch.rangeKind === 'bounded' && first < 0) return false;",
-    why: 'From an S3 that ignores ranges, a fetch of the middle fills the beginning.',
-  },
-  {
     name: 'weak-etag-is-cached',
     breaks: [2],
     file: home,
@@ -153,14 +145,6 @@ export const fillBugs: readonly PlantedBug[] = [
     replace:
       'if (error?.status === 404) this.#parts.metadata.drop(hash);\n    if (error?.status !== 404) this.#end(fetch, isCut);',
     why: 'A fetch that brought a 404 is never given back, and later readers wait for it.',
-  },
-  {
-    name: 'error-status-taken-for-an-object',
-    breaks: [5],
-    file: home,
-    find: 'if (head.status !== 200 && head.status !== 206) {',
-    replace: 'if (head.status < 200 || (head.status > 206 && head.status < 500)) {',
-    why: 'The head of a 500 is kept as what the object is.',
   },
   {
     name: 'fill-error-is-a-change',
@@ -255,8 +239,8 @@ export const fillBugs: readonly PlantedBug[] = [
     name: 'fill-for-each-reader',
     breaks: ['thrift'],
     file: 'packages/core/src/node/fetch.ts',
-    find: 'if (block - fetch.firstBlock <= fetch.current + aheadSegments) return segment;',
-    replace: 'if (block - fetch.firstBlock < fetch.current) return segment;',
+    find: '<= reach) return segment;',
+    replace: '< reach - aheadSegments) return segment;',
     why: 'Readers of bytes that are on their way fetch them again.',
   },
   {

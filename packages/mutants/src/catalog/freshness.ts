@@ -9,9 +9,9 @@ export const freshnessBugs: readonly PlantedBug[] = [
   {
     name: 'ttl-ignored-at-the-gateway',
     breaks: [1],
-    file: 'packages/core/src/gateway/metadata-cache.ts',
-    find: 'return entry !== null && now < entry.validUntil ? entry : null;',
-    replace: 'return entry !== null && now >= 0 ? entry : null;',
+    file: 'packages/core/src/gateway/knowledge.ts',
+    find: 'if (entry === null || entry.validUntil <= this.#moment.now) return null;',
+    replace: 'if (entry === null || entry.validUntil === 0) return null;',
     why: 'A gateway serves an object that S3 replaced long ago.',
   },
   {
@@ -268,7 +268,7 @@ export const freshnessBugs: readonly PlantedBug[] = [
     name: 'gone-version-kept-at-the-gateway',
     breaks: [1, 9],
     file: 'packages/core/src/gateway/stages.ts',
-    find: '      this.#knowledge.metadata.forget(client.asked.hash, client.failedEtag);\n',
+    find: '      knowledge.metadata.forget(client.asked.hash, client.failedEtag);\n',
     replace: '',
     why: 'Every read through this gateway begins with a version that is known to be gone.',
   },

@@ -103,8 +103,8 @@ export const journalBugs: readonly PlantedBug[] = [
     name: 'run-ends-clean-too-early',
     breaks: [6],
     file: journal,
-    find: 'const isFlushed = this.#isEndSynced && !this.#isSlabSyncOut && !this.#isTableSyncOut;',
-    replace: 'const isFlushed = this.#isEnding;',
+    find: 'unflushed: underWay + (this.#isEnding && !isOut ? 0 : 1),',
+    replace: 'unflushed: this.#isEnding && !isOut ? 0 : 1,',
     why: 'A run is marked as clean while its last blocks aren’t durable.',
   },
   {
