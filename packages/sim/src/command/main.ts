@@ -42,11 +42,11 @@ function runOne(wanted: Wanted & { kind: 'one' }): number {
   const options = optionsText === null ? drawn : withDifference(drawn, optionsText);
   if (wanted.shrinks) return shrinkOne(drawn, options);
   const outcome = runToOutcome(options, wanted.isQuiet || isRandom ? null : sayAtOnce);
-  sayOutcome(seed, outcome);
+  sayOutcome(seed, outcome, optionsText);
   return outcome.failure === null ? 0 : 1;
 }
 
-function sayOutcome(seed: number, outcome: RunOutcome): void {
+function sayOutcome(seed: number, outcome: RunOutcome, optionsText: string | null): void {
   const arisen = [...outcome.situations].filter(([, times]) => times > 0);
   if (arisen.length > 0) {
     say(`situations: ${arisen.map(([situation, times]) => `${situation} ${times}`).join(', ')}`);
@@ -55,7 +55,7 @@ function sayOutcome(seed: number, outcome: RunOutcome): void {
   say(
     `${requests} requests in ${(simulatedMs / 1000).toFixed(3)} simulated seconds, trace ${traceHash}`,
   );
-  say(outcome.failure === null ? `seed ${seed} passed` : renderFailure(seed, outcome));
+  say(outcome.failure === null ? `seed ${seed} passed` : renderFailure(seed, outcome, optionsText));
 }
 
 /** Prints the options of a smaller run with the same kind of failure, and what that run says. */
@@ -72,9 +72,8 @@ function shrinkOne(drawn: RunOptions, options: RunOptions): number {
   const shrunk = shrink(options, isSameFailure, MAX_SHRINK_TRIES, (smaller, tries) => {
     process.stderr.write(`after ${tries} tries: ${smaller.workload.requests} requests\n`);
   });
-  sayOutcome(seed, runToOutcome(shrunk.options));
-  say(`smaller run, after ${shrunk.tries} tries:`);
-  say(`npm run sim -- ${seed} --options '${differenceOf(drawn, shrunk.options)}'`);
+  say(`after ${shrunk.tries} tries:`);
+  sayOutcome(seed, runToOutcome(shrunk.options), differenceOf(drawn, shrunk.options));
   return 1;
 }
 
