@@ -70,7 +70,10 @@ function checkDataDir(dataDir: string, capacityBytes: number): string | undefine
         : `${setting}: can't be created, ${existing} is no directory`;
     }
     accessSync(existing, constants.W_OK | constants.X_OK);
-  } catch {
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EROFS') {
+      return `${setting}: its file system is mounted read-only; mount it for writing or choose another directory`;
+    }
     return existing === dataDir
       ? `${setting}: can't be written by this user`
       : `${setting}: can't be created, ${existing} can't be written by this user`;
