@@ -10,8 +10,6 @@ import type { Verification } from './verification.ts';
 
 /** Slots looked at in one event, for one that can be compared. */
 const MAX_LOOKS = 4096;
-/** The longest pause, so that a store that fills up is noticed. */
-const MAX_PAUSE_MS = 60_000;
 
 export class Scrub {
   readonly #store: Store;
@@ -19,33 +17,35 @@ export class Scrub {
   readonly #intervalMs: number;
   #next: SlotId = 1;
   #comparing: SlotId | null = null;
-  #dueAt: number;
+  /** When it went on last, and how many slots it looked at then. */
+  #wentOnAt = 0;
+  #looks = 1;
 
   /** `intervalMs` is how long it takes to go through all slots once; Infinity for never. */
   constructor(store: Store, verification: Verification, intervalMs: number) {
     this.#store = store;
     this.#verification = verification;
     this.#intervalMs = intervalMs;
-    this.#dueAt = intervalMs === Infinity ? Infinity : 0;
   }
 
-  /** When `onTick` has something to do, Infinity while a comparison is under way. */
+  /** When `onTick` has something to do, Infinity while a comparison is under way. Comes closer as the store fills up. */
   get deadline(): number {
-    return this.#comparing === null ? this.#dueAt : Infinity;
+    if (this.#comparing !== null) return Infinity;
+    return this.#wentOnAt + (this.#intervalMs * this.#looks) / Math.max(1, this.#store.end - 1);
   }
 
   /** Begins the next comparison if it is due. */
   onTick(now: number): void {
     if (now < this.deadline) return;
     const { end } = this.#store;
-    const share = this.#intervalMs / Math.max(1, end - 1);
-    let looks = 0;
-    for (; looks < Math.min(MAX_LOOKS, end - 1) && this.#comparing === null; looks++) {
+    const limit = Math.min(MAX_LOOKS, end - 1);
+    this.#wentOnAt = now;
+    for (this.#looks = 0; this.#looks < limit && this.#comparing === null; this.#looks++) {
       if (this.#next >= end) this.#next = 1;
       if (this.#verification.scrub(this.#next)) this.#comparing = this.#next;
       this.#next += 1;
     }
-    this.#dueAt = now + Math.min(MAX_PAUSE_MS, share * Math.max(1, looks));
+    this.#looks = Math.max(1, this.#looks);
   }
 
   /** A comparison ended; the next one may be due. */

@@ -11,15 +11,29 @@ const SECTOR = 512;
 export type AskedSync = ReadonlyMap<number, Uint8Array>;
 
 export class DiskFile {
-  readonly length: number;
-  readonly #seen: Uint8Array;
-  readonly #durable: Uint8Array;
+  #seen: Uint8Array;
+  #durable: Uint8Array;
   readonly #unsynced = new Set<number>();
 
   constructor(length: number) {
-    this.length = Math.ceil(length / SECTOR) * SECTOR;
-    this.#seen = new Uint8Array(this.length);
-    this.#durable = new Uint8Array(this.length);
+    this.#seen = new Uint8Array(Math.ceil(length / SECTOR) * SECTOR);
+    this.#durable = new Uint8Array(this.#seen.length);
+  }
+
+  get length(): number {
+    return this.#seen.length;
+  }
+
+  /** Cuts it or appends zeros, durably. */
+  resize(length: number): void {
+    const resized = new DiskFile(length);
+    resized.#seen.set(this.#seen.subarray(0, resized.length));
+    resized.#durable.set(this.#durable.subarray(0, resized.length));
+    this.#seen = resized.#seen;
+    this.#durable = resized.#durable;
+    for (const sector of this.#unsynced) {
+      if (sector * SECTOR >= length) this.#unsynced.delete(sector);
+    }
   }
 
   read(offset: number, length: number): Uint8Array {

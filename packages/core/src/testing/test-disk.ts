@@ -43,7 +43,7 @@ import type { EventQueue } from './event-queue.ts';
 import { RowClaims, type Claim } from './row-claims.ts';
 
 /** Rows that the table has room for. */
-const MAX_ROWS = 8192;
+const MAX_ROWS = 4096;
 const inputOutputError = 5;
 
 export interface DiskWorld {
@@ -124,6 +124,7 @@ export class TestDisk implements JournalEffects {
     if (plan.kind === 'empty') this.table.write(0, new Uint8Array(this.table.length));
     else this.#claimRows(new Int32Array(rows.buffer));
     const recovery = new Recovery(store, plan.header, this.slab.length);
+    this.slab.resize(store.slabBytes);
     recovery.take(plan.kind === 'empty' ? new Int32Array(0) : new Int32Array(rows.buffer));
     this.#writeHeader(plan.header);
     this.slab.write(0, encodeSlabHeader(plan.header));

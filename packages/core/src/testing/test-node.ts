@@ -73,6 +73,7 @@ export class TestNode implements NodeEffects {
   readonly #world: TestWorld;
   readonly #options: TestNodeOptions;
   readonly #memory: Uint8Array;
+  #storeBytes: number;
   /** Answers on their way out of slots. */
   readonly #sending = new Map<Transfer, SlotId>();
   #lives = 0;
@@ -82,6 +83,7 @@ export class TestNode implements NodeEffects {
     this.#world = world;
     this.#options = options;
     this.#memory = new Uint8Array(options.limits.fillBudgetBytes);
+    this.#storeBytes = options.storeBytes;
     this.store = this.#newStore();
     this.disk = new TestDisk(world, this.store.slabBytes, options.nodeId);
     this.recovered = this.disk.open(this.store);
@@ -109,6 +111,12 @@ export class TestNode implements NodeEffects {
     }
     this.disk.endClean();
     this.#restart();
+  }
+
+  /** Ends as it should and comes back with another capacity. */
+  resize(storeBytes: number): void {
+    this.#storeBytes = storeBytes;
+    this.restart();
   }
 
   /** A read arrives. */
@@ -282,9 +290,9 @@ export class TestNode implements NodeEffects {
   }
 
   #newStore(): Store {
-    const { layout, storeBytes, nodeId } = this.#options;
+    const { layout, nodeId } = this.#options;
     const seed = { hi: nodeId + 1, lo: 99 + this.#lives };
-    return new Store({ capacityBytes: storeBytes, blockBytes: layout.blockBytes, seed });
+    return new Store({ capacityBytes: this.#storeBytes, blockBytes: layout.blockBytes, seed });
   }
 
   #newNode(): Node {
