@@ -20,7 +20,8 @@ import {
   type MemberRecord,
 } from './member-record.ts';
 import type { Packet } from './packet.ts';
-import { isMember, type MembershipParts } from './parts.ts';
+import type { MembershipParts } from './parts.ts';
+import { isMember } from './self.ts';
 
 /** Questions to a possible rival before it is taken not to be there. */
 const attempts = 3;

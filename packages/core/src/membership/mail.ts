@@ -8,7 +8,7 @@ import type { MembershipEffects } from './effects.ts';
 import { recordBytes, type MemberRecord } from './member-record.ts';
 import type { MemberTable } from './member-table.ts';
 import { maxDatagramBytes, newPacket, packetFixedBytes, type PacketKind } from './packet.ts';
-import { isMember, type Self } from './parts.ts';
+import { isMember, type Self } from './self.ts';
 
 export class Mail {
   readonly #effects: MembershipEffects;

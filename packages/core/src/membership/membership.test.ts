@@ -1,9 +1,11 @@
 /** Membership over the small network of testing/: joining, stopping, leaving, and what goes wrong on the way. */
 import { deepEqual, equal, notEqual, ok } from 'node:assert/strict';
 import { test } from 'node:test';
+import { newPacket } from './packet.ts';
 import { nodesOf, settledCluster, TestNetwork, type TestMember } from './testing/test-network.ts';
 
 const idsOf = (count: number): number[] => [...Array(count).keys()];
+const emptyPacket = { ...newPacket(), sender: 9 };
 const byId = (network: TestNetwork, nodeId: number): TestMember =>
   network.running.find((member) => member.nodeId === nodeId)!;
 
@@ -362,6 +364,73 @@ test('a process that stood still blames nobody when it goes on', () => {
   for (const { rings } of network.running) equal(rings.length, 1);
 });
 
+test('a probe that was under way when the process stood still is no failure', () => {
+  for (let seed = 40; seed < 45; seed++) {
+    const network = settledCluster(seed, 5);
+    const sleeper = byId(network, 0);
+    // Its probe stays without an answer, for less than a period.
+    network.isCut = (_from, to) => to === sleeper.address;
+    network.run(700);
+    sleeper.isFrozen = true;
+    network.isCut = () => false;
+    network.run(4000);
+    sleeper.isFrozen = false;
+    sleeper.act((membership, now) => {
+      membership.onTick(now);
+    });
+    network.run(10_000);
+    equal(sleeper.membership.counters.probesFailed, 0);
+  }
+});
+
+test('a suspicion doesn’t end while the process that holds it stands still', () => {
+  const network = settledCluster(45, 5);
+  const sleeper = byId(network, 0);
+  network.kill(byId(network, 4));
+  ok(network.until(20_000, () => sleeper.membership.statusOf(4) === 'suspect') >= 0);
+  sleeper.isFrozen = true;
+  network.run(500);
+  network.start(nodesOf(5)[4]!, nodesOf(5));
+  network.run(20_000);
+  sleeper.isFrozen = false;
+  sleeper.act((membership, now) => {
+    membership.onTick(now);
+  });
+  ok(network.until(20_000, () => network.allAlive()) >= 0);
+  equal(sleeper.membership.counters.downs, 0);
+});
+
+test('a ring is published every five seconds, even while changes don’t end', () => {
+  const network = settledCluster(46, 3);
+  const nodes = nodesOf(33);
+  for (const node of nodes.slice(3)) {
+    network.start(node, [node, nodes[0]!]);
+    network.run(200);
+  }
+  const { rings } = byId(network, 0);
+  ok(rings.length >= 2 && rings.length <= 3, `${rings.length} rings in 6 s`);
+});
+
+test('what an earlier life of a node said last is contradicted, once nobody stands up for it', () => {
+  const network = settledCluster(47, 3);
+  const member = byId(network, 1);
+  const own = member.membership.records().find(({ nodeId }) => nodeId === 1)!;
+  const earlier = { ...own, run: own.run ^ 1, incarnation: own.incarnation + 3 };
+  for (const other of network.running) {
+    other.act((membership, now) => {
+      membership.onPacket(now, '10.0.0.9:9400', { ...emptyPacket, updates: [earlier] });
+    });
+  }
+  network.run(10_000);
+  equal(member.membership.phase, 'member');
+  deepEqual(member.conflicts, []);
+  for (const { membership } of network.running) {
+    const record = membership.records().find(({ nodeId }) => nodeId === 1)!;
+    equal(record.run, own.run);
+    ok(record.incarnation > earlier.incarnation);
+  }
+});
+
 test('a cluster that restarted whole outbids the ring that a gateway still holds', () => {
   const network = settledCluster(35, 3);
   const held = 50 * network.running[0]!.ring!.version;
@@ -402,17 +471,7 @@ test('records of more node ids than a ring may have are refused and counted', ()
   for (let nodeId = 100; nodeId < 2200; nodeId++) {
     const updates = [{ ...record, nodeId, address: '10.1.1.1:1' }];
     member.act((membership, now) => {
-      membership.onPacket(now, '10.0.0.1:9400', {
-        kind: 'news',
-        sender: 1,
-        run: 0,
-        isMember: false,
-        sequence: 0,
-        subject: 0,
-        isLast: false,
-        digest: 0,
-        updates,
-      });
+      membership.onPacket(now, '10.0.0.9:9400', { ...emptyPacket, updates });
     });
   }
   equal(member.membership.records().length, 2048);

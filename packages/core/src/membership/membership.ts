@@ -24,7 +24,8 @@ import { vacatedPlace, type MemberRecord, type MemberStatus } from './member-rec
 import { MemberTable } from './member-table.ts';
 import { NewsRound } from './news-round.ts';
 import type { Packet } from './packet.ts';
-import { isMember, type MembershipParts, type Phase } from './parts.ts';
+import type { MembershipParts } from './parts.ts';
+import { isMember, type Phase } from './self.ts';
 import { Prober } from './prober.ts';
 import { RingView } from './ring-view.ts';
 import { Sync } from './sync.ts';

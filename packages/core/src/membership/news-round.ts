@@ -2,7 +2,8 @@
  * Sends fresh news to a few members at a time, several times a second while there is any, so that a change is known
  * everywhere long before probes alone would have carried it.
  */
-import { isMember, type MembershipParts } from './parts.ts';
+import type { MembershipParts } from './parts.ts';
+import { isMember } from './self.ts';
 
 /** How many members hear a farewell. */
 const farewells = 8;

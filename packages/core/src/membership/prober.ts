@@ -9,7 +9,8 @@
  * for the member. Members that are down are tried now and then: that is how two halves of a cluster find together again.
  */
 import type { Packet } from './packet.ts';
-import { isMember, type MembershipParts } from './parts.ts';
+import type { MembershipParts } from './parts.ts';
+import { isMember } from './self.ts';
 import type { Verdicts } from './verdicts.ts';
 
 const maxRelays = 256;

@@ -12,7 +12,8 @@
  */
 import { epochOf, Ring, ringVersion } from '../ring.ts';
 import { isPlaced, maxPlace } from './member-record.ts';
-import { isMember, type MembershipParts } from './parts.ts';
+import type { MembershipParts } from './parts.ts';
+import { isMember } from './self.ts';
 
 export class RingView {
   readonly #parts: MembershipParts;

@@ -6,7 +6,8 @@
  * difference, which makes them equal whichever knew more.
  */
 import type { Packet } from './packet.ts';
-import { isMember, type MembershipParts } from './parts.ts';
+import type { MembershipParts } from './parts.ts';
+import { isMember } from './self.ts';
 
 export class Sync {
   readonly #parts: MembershipParts;

@@ -15,7 +15,8 @@
  * Whoever finds fewer than half of the ring running is more likely cut off itself than right, and waits ten times the grace
  * before it takes places: so a node or a few that are cut off for minutes don't come back with a ring of their own.
  */
-import { isMember, type MembershipParts } from './parts.ts';
+import type { MembershipParts } from './parts.ts';
+import { isMember } from './self.ts';
 import { isPlaced, isRunning, merge, vacatedPlace, type MemberRecord } from './member-record.ts';
 import type { MemberEntry } from './member-table.ts';
 import { suspicionMs } from './timing.ts';
