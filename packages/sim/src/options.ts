@@ -191,7 +191,7 @@ function nodeOf(prng: Prng): NodeBounds {
     maxFetches: oneOf(prng, [2, 6, 32]),
     maxWrites: oneOf(prng, [1, 4, 16]),
     fillBudgetBlocks: oneOf(prng, [1, 4, 32]),
-    readAheadSegments: oneOf(prng, [0, 1, 2]),
+    readAheadSegments: oneOf(prng, [1, 2, 4]),
     idleFetchMs: oneOf(prng, [20, 500, 5000]),
     metadataEntries: oneOf(prng, [1, 8, 1000]),
   };

@@ -164,6 +164,7 @@ export class NodeAnswers implements AnswerEffects {
   answerFailure(asker: Asker, failure: ReadFailure, error: OriginError | null): void {
     const { transfer, record } = this.#waitingFor(asker);
     transfer.begin(0);
+    record.failure = failure;
     if (error !== null) record.errorOf = requestOfError(error);
     if (failure === 'busy') this.#noteFull(record);
     this.#answered(asker, 'failed');

@@ -64,6 +64,11 @@ export class SlabLength {
         this.#restoreSoon();
         return;
       }
+      if (this.#files.slabBytes < this.#known) {
+        // It was cut once more meanwhile: what was lost then would come back as zeros.
+        this.#measureSoon();
+        return;
+      }
       this.#known = this.#store.slabBytes;
       this.#files.setSlabBytes(this.#known);
     });
