@@ -10,8 +10,8 @@
  *  1. After any end, a random subset of the writes since the last completed sync is rolled back, whole or torn at 512 bytes, as a
  *     loss of power would. SIGKILL alone keeps the page cache, so the program notes in an undo file what each write replaced.
  *  2. The slot table and the metadata log are damaged at any time: flipped bits, zeroed pages, cut short, removed, an older copy.
- *  3. The slab is damaged only after a life that wasn't stopped cleanly: the blocks of a clean run are trusted as long as the drive
- *     holds them, which is documented.
+ *  3. The slab is damaged only after a life that wasn't stopped cleanly, and not where a run that was has stored: the blocks of a clean
+ *     run are trusted as long as the drive holds them, which is documented. It may be cut short, removed or older all the same.
  *
  * What must hold
  *  1. No read brings a byte or a header that the origin couldn't have answered (origin/history.ts says when a version could be seen).
@@ -24,6 +24,7 @@ import { join } from 'node:path';
 import { Dice } from './dice.ts';
 import { Damage } from './disk/damage.ts';
 import { rollBack } from './disk/roll-back.ts';
+import { StoppedRuns } from './disk/trusted-pages.ts';
 import { emptyTally, type Tally } from './load/tally.ts';
 import { Origin } from './origin/origin.ts';
 import { drawPlan, Life, type Surroundings } from './program/life.ts';
@@ -68,7 +69,8 @@ export async function torture(
   const olderDir = join(directory, 'older');
   mkdirSync(dataDir, { mode: 0o700 });
   mkdirSync(olderDir);
-  const damage = new Damage(dataDir, olderDir);
+  const stopped = new StoppedRuns();
+  const damage = new Damage(dataDir, olderDir, stopped);
   const tally = emptyTally();
   const origin = await Origin.start(dice.for('origin'));
   const around = { directory, dataDir, undoFile: join(directory, 'undo'), origin, tally };
@@ -81,6 +83,10 @@ export async function torture(
       const plan = drawPlan(ofRound.for('plan'));
       const isClean = await Life.live(plan, around, ofRound.for('life'), isDamaged);
       await origin.settle();
+      // One that was killed while it stopped may have said already that it ended clean.
+      if (plan.end === 'stop' || plan.end === 'kill while stopping') {
+        stopped.add(join(dataDir, 'slots'));
+      }
       const after = [isClean ? 'stopped cleanly' : 'ended'];
       const lost = takeBack(around, ofRound.for('roll back'));
       if (lost > 0) after.push(`${lost} writes rolled back`);

@@ -8,7 +8,7 @@ import { copyFileSync, existsSync, rmSync, statSync, truncateSync } from 'node:f
 import { join } from 'node:path';
 import type { Dice } from '../dice.ts';
 import { scribble } from './scribble.ts';
-import { trustedPages } from './trusted-pages.ts';
+import type { StoppedRuns } from './trusted-pages.ts';
 
 const files = ['slab', 'slots', 'metadata-log'] as const;
 type File = (typeof files)[number];
@@ -40,11 +40,13 @@ type Kind = keyof typeof damages | keyof typeof slabDamages;
 export class Damage {
   readonly #dataDir: string;
   readonly #olderDir: string;
+  readonly #stopped: StoppedRuns;
 
   /** `olderDir` is an existing directory for copies of the files as they once were. */
-  constructor(dataDir: string, olderDir: string) {
+  constructor(dataDir: string, olderDir: string, stopped: StoppedRuns) {
     this.#dataDir = dataDir;
     this.#olderDir = olderDir;
+    this.#stopped = stopped;
   }
 
   /** Keeps a copy of one of the files, to come back later. */
@@ -99,6 +101,6 @@ export class Damage {
   /** Pages of the slab that are trusted now, or would be if the older slot table came back. */
   #spared(slab: string): Set<number> {
     const tables = [this.#dataDir, this.#olderDir].map((directory) => join(directory, 'slots'));
-    return new Set(tables.flatMap((table) => [...trustedPages(slab, table)]));
+    return new Set(tables.flatMap((table) => [...this.#stopped.trustedPages(slab, table)]));
   }
 }

@@ -18,7 +18,8 @@ import { configOfBoth, configOfGateway, configOfNode, type Ports } from './confi
 export interface LifePlan {
   readonly processes: 1 | 2;
   readonly end: 'kill' | 'stop' | 'kill while starting' | 'kill while stopping';
-  /** Milliseconds of serving before the end; of starting, where that is what is killed. */
+  /** Answers before the end, and how many milliseconds later it comes; only these where the start is what is killed. */
+  readonly afterReads: number;
   readonly afterMs: number;
   /** Milliseconds from SIGTERM to SIGKILL, and between the ends of two processes. */
   readonly betweenMs: number;
@@ -38,7 +39,8 @@ export function drawPlan(dice: Dice): LifePlan {
   return {
     processes: dice.chance(0.25) ? 2 : 1,
     end,
-    afterMs: end === 'kill while starting' ? dice.between(0, 700) : dice.between(50, 1400),
+    afterReads: dice.between(0, 200),
+    afterMs: end === 'kill while starting' ? dice.between(0, 700) : dice.between(0, 50),
     betweenMs: dice.between(0, end === 'kill while stopping' ? 40 : 80),
     clients: dice.between(2, 8),
   };
@@ -58,7 +60,9 @@ export interface Surroundings {
 const startWithinMs = 20_000;
 const stopWithinMs = 20_000;
 /** How often a serving process is looked after. */
-const lookMs = 20;
+const lookMs = 10;
+/** A life on a busy machine ends after this long, whatever it has answered. */
+const serveMs = 4000;
 
 export class Life implements LifeUnderLoad {
   readonly gatewayPort: number;
@@ -70,6 +74,7 @@ export class Life implements LifeUnderLoad {
   /** In the order of their start: the node is the first one. */
   readonly #children: Child[] = [];
   #endingSince = Infinity;
+  #hasLostPort = false;
 
   private constructor(
     plan: LifePlan,
@@ -93,20 +98,23 @@ export class Life implements LifeUnderLoad {
     dice: Dice,
     isDamaged: boolean,
   ): Promise<boolean> {
-    const [gateway, node, admin, gatewayAdmin] = await Promise.all([
-      freePort(),
-      freePort(),
-      freePort(),
-      freePort(),
-    ]);
-    const ports = { origin: around.origin.s3.port, gateway, node, admin, gatewayAdmin };
-    const life = new Life(plan, around, dice, isDamaged, ports);
-    around.tally.lives++;
-    try {
-      return await life.#run();
-    } finally {
-      for (const child of life.#children) child.signal('SIGKILL');
-      await Promise.all(life.#children.map((child) => child.ended(stopWithinMs)));
+    for (;;) {
+      const [gateway, node, admin, gatewayAdmin] = await Promise.all([
+        freePort(),
+        freePort(),
+        freePort(),
+        freePort(),
+      ]);
+      const ports = { origin: around.origin.s3.port, gateway, node, admin, gatewayAdmin };
+      const life = new Life(plan, around, dice, isDamaged, ports);
+      around.tally.lives++;
+      try {
+        const isClean = await life.#run();
+        if (!life.#hasLostPort) return isClean;
+      } finally {
+        for (const child of life.#children) child.signal('SIGKILL');
+        await Promise.all(life.#children.map((child) => child.ended(stopWithinMs)));
+      }
     }
   }
 
@@ -127,7 +135,7 @@ export class Life implements LifeUnderLoad {
     const clients = Array.from({ length: this.#plan.clients }, (_, index) =>
       new Client(this, origin, tally, this.#dice.for(`client ${index}`)).run(),
     );
-    const hasSurvived = await this.#survives(this.#plan.afterMs);
+    const hasSurvived = await this.#survives();
     if (hasSurvived) await this.#count('ends');
     this.#endingSince = performance.now();
     const isClean = hasSurvived && (await this.#end());
@@ -149,7 +157,11 @@ export class Life implements LifeUnderLoad {
       const child = new Child(join(directory, `${name}.toml`), config, port, environment);
       this.#children.push(child);
       if (await child.ready(startWithinMs)) return true;
-      if (this.#endingSince === Infinity) this.#find(`doesn't start, ${told(child)}`);
+      // Somebody else on this machine was given the port meanwhile: nobody's fault, and the life begins again on other ports.
+      this.#hasLostPort = child.output.includes('EADDRINUSE');
+      if (this.#endingSince === Infinity && !this.#hasLostPort) {
+        this.#find(`doesn't start, ${told(child)}`);
+      }
       return false;
     };
     if (this.#plan.processes === 1) {
@@ -209,18 +221,21 @@ export class Life implements LifeUnderLoad {
     }
   }
 
-  /** False as soon as one of the processes ends by itself, which is a finding. */
-  async #survives(ms: number): Promise<boolean> {
-    const deadline = performance.now() + ms;
+  /** Serves as long as planned. False as soon as one of the processes ends by itself, which is a finding. */
+  async #survives(): Promise<boolean> {
+    const { tally } = this.#around;
+    const { afterReads, afterMs } = this.#plan;
+    const enough = tally.reads + afterReads;
+    const deadline = performance.now() + serveMs;
     for (;;) {
+      const isEnough = tally.reads >= enough || performance.now() >= deadline;
+      await sleep(isEnough ? afterMs : lookMs);
       const dead = this.#children.find((child) => child.exit !== null);
       if (dead !== undefined) {
         this.#find(`ended by itself, ${told(dead)}`);
         return false;
       }
-      const left = deadline - performance.now();
-      if (left <= 0) return true;
-      await sleep(Math.min(left, lookMs));
+      if (isEnough) return true;
     }
   }
 
