@@ -77,4 +77,28 @@ describe('an error that a node shares', () => {
     read.errorOf = made.refusal(requestOf('other'), 101).id;
     assert.notEqual(checkNodeError(made.history, read), null);
   });
+
+  void test('is also that S3 said nothing: that fails nobody who came later', () => {
+    for (const [what, change, may] of [
+      ['sent later', {}, true],
+      ['sent before', { sentAt: 99 }, false],
+      ['that S3 answered', { isFaulty: false }, false],
+      ['of another node', { node: 1 }, false],
+      ['of another life', { life: 2 }, false],
+      ['that fails only afterwards', { decidedAt: 120 }, false],
+    ] as const) {
+      const made = new HandMade();
+      const read = made.lookup({ arrivedAt: 100 });
+      Object.assign(read, { end: 'failed', failure: 'origin', endedAt: 110 });
+      const fetch = made.fetch({ request: requestOf('k'), sentAt: 101 });
+      Object.assign(fetch, { end: 'unreachable', isFaulty: true, decidedAt: 105 }, change);
+      assert.equal(checkNodeError(made.history, read) === null, may, what);
+    }
+    const made = new HandMade();
+    const read = made.lookup({ arrivedAt: 100 });
+    for (const failure of ['busy', 'changed', 'uncacheable'] as const) {
+      read.failure = failure;
+      assert.equal(checkNodeError(made.history, read), null);
+    }
+  });
 });

@@ -19,8 +19,24 @@ export function checkSharedError(history: History, answer: ClientAnswer): string
 
 /** Called once a node has answered a gateway's read. */
 export function checkNodeError(history: History, read: NodeRead): string | null {
+  if (read.failure === 'origin' && read.errorOf === -1) return whyNotSilent(history, read);
   if (read.errorOf === -1) return null;
   return whyNotTheirs(history, read.errorOf, read.bucket, read.key, read.arrivedAt);
+}
+
+/** Where S3 said nothing, or broke off, that too goes only to those who asked before. */
+function whyNotSilent(history: History, read: NodeRead): string | null {
+  const { originRequests } = history.of(read.bucket, read.key);
+  const theirs = originRequests.findLast(
+    ({ node, life, isFaulty, sentAt, decidedAt }) =>
+      isFaulty &&
+      node === read.node &&
+      life === read.life &&
+      sentAt >= read.arrivedAt &&
+      decidedAt <= read.endedAt,
+  );
+  if (theirs !== undefined) return null;
+  return `a read of ${read.arrivedAt} failed with no request to S3 that was sent later`;
 }
 
 function whyNotTheirs(

@@ -19,6 +19,8 @@ export interface NodeRead {
   endedAt: number;
   /** served: metadata or bytes, all of them. failed: an answer without. aborted: broke off. cancelled: nobody waits. */
   end: 'open' | 'served' | 'failed' | 'aborted' | 'cancelled';
+  /** failed: why, in the machines' words; '' otherwise. `origin`: S3 said no, or nothing. */
+  failure: '' | 'changed' | 'uncacheable' | 'busy' | 'origin' | 'peer';
   /** The request to S3 whose error was the answer; -1 for none. */
   errorOf: number;
 }
@@ -37,5 +39,5 @@ export interface NodeReadStart {
 }
 
 export function newNodeRead(id: number, start: NodeReadStart): NodeRead {
-  return { id, ...start, endedAt: Infinity, end: 'open', errorOf: -1 };
+  return { id, ...start, endedAt: Infinity, end: 'open', failure: '', errorOf: -1 };
 }
