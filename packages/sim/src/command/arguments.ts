@@ -12,6 +12,7 @@ export const usage = `Usage: npm run sim -- [SEED] [--quiet] [--options JSON] [-
   --seeds COUNT    run that many seeds, from SEED on, without traces
   --workers COUNT  threads for that (default: one a core)
 
+Ctrl-C ends many seeds early, with a summary of those that ran.
 Exit code 0 when nothing failed, 1 when something did, 2 for arguments that mean nothing.
 `;
 

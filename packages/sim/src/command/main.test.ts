@@ -1,6 +1,6 @@
 /** The command from outside. */
 import { equal, match, notEqual } from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
@@ -44,6 +44,19 @@ test('many seeds end with how many failed', () => {
   equal(status, 0);
   match(out, /\n3 seeds from 5: 0 failed\n$/);
   match(out, /│ hit +│/);
+});
+
+test('many seeds that are interrupted end with what came of those that ran', async () => {
+  const main = join(import.meta.dirname, 'main.ts');
+  const child = spawn(process.execPath, [main, '5', '--seeds', '100000', '--workers', '1'], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  // The first line of progress: a seed has run.
+  child.stderr.once('data', () => child.kill('SIGINT'));
+  let out = '';
+  for await (const piece of child.stdout.setEncoding('utf8')) out += String(piece);
+  match(out, /\n\d{1,4} seeds from 5: 0 failed\n$/);
+  equal(child.exitCode, 130);
 });
 
 test('a seed that passes is not made smaller', () => {

@@ -10,13 +10,15 @@ import { runSeeds } from './many-seeds.ts';
 import { Progress } from './progress.ts';
 import { renderFailure } from './render-failure.ts';
 import { differenceOf, withDifference } from './run-options.ts';
-import { runToOutcome } from './seed-run.ts';
+import { runToOutcome, type SeedResult } from './seed-run.ts';
 import { shrink } from './shrink.ts';
 import { Summary } from './summary.ts';
 
 /** Random seeds are short enough to be typed. */
 const RANDOM_SEEDS = 2 ** 32;
 const MAX_SHRINK_TRIES = 600;
+/** What shells say of a program that ended by Ctrl-C. */
+const INTERRUPTED = 130;
 
 function say(text: string): void {
   process.stdout.write(`${text}\n`);
@@ -81,13 +83,21 @@ async function runMany({ seed, count, workers }: Wanted & { kind: 'many' }): Pro
   const range = { first: seedOf(seed), count };
   const summary = new Summary(range);
   const progress = new Progress(process.stderr, count);
-  await runSeeds(range, workers, (result) => {
+  const stop = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => {
+      stop.abort();
+    });
+  }
+  const onResult = (result: SeedResult): void => {
     summary.add(result);
     progress.tell(summary);
-  });
+  };
+  await runSeeds(range, workers, onResult, stop.signal);
   progress.end();
   process.stdout.write(summary.render());
-  return summary.isGood ? 0 : 1;
+  if (!summary.isGood) return 1;
+  return stop.signal.aborted ? INTERRUPTED : 0;
 }
 
 async function main(): Promise<number> {

@@ -11,17 +11,18 @@ export interface SeedRange {
   readonly count: number;
 }
 
-/** `onResult` hears of each seed as it ends: in any order. */
+/** `onResult` hears of each seed as it ends: in any order. Once `stop` is aborted, those that have begun end and no more begin. */
 export async function runSeeds(
   range: SeedRange,
   workers: number,
   onResult: (result: SeedResult) => void,
+  stop: AbortSignal,
 ): Promise<void> {
   let next = range.first;
   const end = range.first + range.count;
   const work = async (): Promise<void> => {
     const worker = new SeedWorker(THREAD, SEED_LIMIT_MS);
-    while (next < end) onResult(await worker.run(next++));
+    while (next < end && !stop.aborted) onResult(await worker.run(next++));
     await worker.close();
   };
   await Promise.all(Array.from({ length: Math.min(workers, range.count) }, work));

@@ -8,7 +8,7 @@ export class Progress {
   readonly #stream: NodeJS.WriteStream;
   readonly #count: number;
   readonly #startedMs = performance.now();
-  #saidMs = this.#startedMs;
+  #saidMs = -Infinity;
 
   /** Writes to `stream`; `count` seeds are to come. */
   constructor(stream: NodeJS.WriteStream, count: number) {
