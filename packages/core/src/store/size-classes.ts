@@ -49,6 +49,13 @@ export class SizeClasses {
     return this.slotBytes.length;
   }
 
+  /** The class whose slots have exactly so many bytes, -1 when there is none. */
+  classWithSlots(bytes: number): number {
+    const pages = bytes / SLOT_ALIGNMENT;
+    const sizeClass = this.#classOfPages[pages] ?? -1;
+    return this.slotBytes[sizeClass] === bytes ? sizeClass : -1;
+  }
+
   /** The class with the smallest slots that hold `bytes`. */
   classOf(bytes: number): number {
     const pages = Math.ceil(bytes / SLOT_ALIGNMENT);

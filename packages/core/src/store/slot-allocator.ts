@@ -162,6 +162,11 @@ export class SlotAllocator {
     return this.#classOf[this.#records.extent(slot)]!;
   }
 
+  /** Bytes that slots of a slot's class have. */
+  slotBytes(slot: SlotId): number {
+    return this.classes.slotBytes[this.classOf(slot)]!;
+  }
+
   /** Where the slot begins in the slab, in bytes. */
   fileOffset(slot: SlotId): number {
     const extent = this.#records.extent(slot);

@@ -7,6 +7,10 @@
  * `touch` and `pin` a slot, and `unpin` it when their bytes have gone out. `remove` and eviction
  * take a block out of the index at once; its slot is free again after the last unpin.
  *
+ * Blocks outlive the process in rows of a slot table, which the journal writes (journal/journal.ts). It asks here what
+ * left (`takeLeft`), and says which rows aren't empty (`setRecorded`). After a restart `restore` gives each row's slot its block
+ * back, at its number and its place.
+ *
  * Invariants
  *  1. A slot that is reserved, published or pinned is never handed out again, and no two such
  *     slots overlap in the file.
@@ -21,11 +25,13 @@
  */
 import { assert } from '../base/assert.ts';
 import type { Hash128, U64 } from '../base/hash.ts';
+import { BlockClaims, type RestoreOutcome } from './block-claims.ts';
 import { BlockIndex } from './block-index.ts';
 import { BlockKey } from './block-key.ts';
 import type { BlockPlace } from './block-place.ts';
 import { Doorkeeper } from './doorkeeper.ts';
 import { GhostQueue, MAX_GHOSTS } from './ghost-queue.ts';
+import { Room } from './room.ts';
 import { DISOWNED, MAIN, S3Fifo, SMALL, type Queue } from './s3-fifo.ts';
 import { SizeClasses } from './size-classes.ts';
 import { SlotAllocator } from './slot-allocator.ts';
@@ -47,22 +53,6 @@ export const NO_SLOT = -1;
 
 /** Bytes at the beginning of the slab in which no slot lies. */
 export const SLAB_HEADER_BYTES = 4096;
-
-/** Victims of one reservation before it empties the cheapest extent that they left. */
-const MAX_VICTIMS = 32;
-/**
- * Bytes of free slots in other classes, as a share of the capacity, past which it empties an extent
- * at once.
- */
-const SLACK_SHARE = 1 / 64;
-/** Small caches need more slack to have any of each class: this many extents, up to this share. */
-const MIN_SLACK_EXTENTS = 16;
-const MAX_SLACK_SHARE = 1 / 8;
-/**
- * What a byte counts that was read, or is in main, when extents are compared; one that wasn't
- * counts 1.
- */
-const WORTH_OF_READ = 8;
 
 export interface StoreOptions {
   /** Bytes of the slab; whole extents of one largest slot are used. */
@@ -116,7 +106,8 @@ export class Store {
   readonly #doorkeeper: Doorkeeper;
   readonly #key: BlockKey;
   readonly #version: Hash128 = { h0: 0, h1: 0, h2: 0, h3: 0 };
-  readonly #slackBytes: number;
+  readonly #claims: BlockClaims;
+  readonly #room: Room;
   /** Slots whose row in the slot table speaks of a block that left. */
   readonly #left: SlotId[] = [];
   #ghosts: GhostQueue;
@@ -130,13 +121,13 @@ export class Store {
     this.slabBytes = SLAB_HEADER_BYTES + this.capacityBytes;
     this.extentBytes = classes.extentBytes;
     this.blockBytes = blockBytes;
-    this.#slackBytes = Math.max(
-      this.capacityBytes * SLACK_SHARE,
-      Math.min(this.capacityBytes * MAX_SLACK_SHARE, classes.extentBytes * MIN_SLACK_EXTENTS),
-    );
     this.#key = new BlockKey(seed);
     this.#index = new BlockIndex(this.#records, extents);
     this.#queues = new S3Fifo(this.#records, options.smallShare ?? 0.1);
+    this.#claims = new BlockClaims(this.#records, this.#allocator);
+    this.#room = new Room(this.#records, this.#allocator, this.#queues, (slot, isDue) => {
+      this.#evict(slot, isDue);
+    });
     this.#ghosts = new GhostQueue(extents);
     this.#doorkeeper = new Doorkeeper(extents, options.doorkeeperWindowMs ?? 600_000);
     this.#counters = {
@@ -179,7 +170,7 @@ export class Store {
    * Bytes that may be written from the slot's offset on: the length rounded up to 4096, or more.
    */
   slotBytes(slot: SlotId): number {
-    return this.#allocator.classes.slotBytes[this.#allocator.classOf(slot)]!;
+    return this.#allocator.slotBytes(slot);
   }
 
   /**
@@ -198,7 +189,7 @@ export class Store {
     assert(block >= 0 && block <= MAX_BLOCK_INDEX, 'store: block index out of range');
     const sizeClass = this.#allocator.classes.classOf(bytes);
     let slot = this.#allocator.takeOrLarger(sizeClass);
-    if (slot === NIL) slot = this.#makeRoom(sizeClass);
+    if (slot === NIL) slot = this.#room.make(sizeClass);
     if (slot === NIL) {
       this.#counters.refused++;
       return NO_SLOT;
@@ -336,55 +327,24 @@ export class Store {
 
   /** Writes down what a published slot's row is to say. */
   describe(slot: SlotId, into: BlockPlace): void {
-    const records = this.#records;
-    const { version } = into;
-    version.h0 = records.versionWord(slot, 0) >>> 0;
-    version.h1 = records.versionWord(slot, 1) >>> 0;
-    version.h2 = records.versionWord(slot, 2) >>> 0;
-    version.h3 = records.versionWord(slot, 3) >>> 0;
-    into.block = records.block(slot);
-    into.length = records.length(slot);
-    into.placementHi = records.placementHi(slot);
-    into.placementLo = records.placementLo(slot);
-    into.extent = records.extent(slot);
-    into.place = records.place(slot);
-    into.slotBytes = this.slotBytes(slot);
+    this.#claims.describe(slot, into);
   }
 
   /**
    * Gives a slot the block that its row speaks of, in a store that was never used; `finishRestoring` lets it be found. outside: the
-   * block lies past the capacity, or past `slabBytes` of the file. contradictory: there is no such place. Rows that are refused
-   * count as left.
+   * block lies past the capacity, or past `slabBytes` of the file. contradictory: there is no such place, or another block has
+   * it. Rows that are refused count as left.
    */
   restore(
     slot: SlotId,
     from: Readonly<BlockPlace>,
     isTrusted: boolean,
     slabBytes: number,
-  ): 'restored' | 'outside' | 'contradictory' {
-    const { classes, extentCount } = this.#allocator;
-    const { extent, place, length, slotBytes, block } = from;
-    const records = this.#records;
-    records.makeUpTo(slot);
-    records.setRecorded(slot, true);
-    const sizeClass = classes.slotBytes.indexOf(slotBytes);
-    const isSensible =
-      sizeClass !== -1 &&
-      place < classes.slotsPerExtent[sizeClass]! &&
-      length >= 1 &&
-      length <= Math.min(slotBytes, this.blockBytes) &&
-      block >= 0 &&
-      block <= MAX_BLOCK_INDEX;
-    const end = SLAB_HEADER_BYTES + extent * classes.extentBytes + place * slotBytes + length;
-    const isInside = extent < extentCount && end <= slabBytes;
-    if (!isSensible || !isInside || !this.#allocator.claim(slot, extent, place, sizeClass)) {
-      this.#left.push(slot);
-      return isSensible && !isInside ? 'outside' : 'contradictory';
-    }
-    const { version, placementHi, placementLo } = from;
-    records.assign(slot, version, block, placementHi, placementLo, length);
-    if (isTrusted) records.setTrusted(slot);
-    return 'restored';
+  ): RestoreOutcome {
+    const outcome = this.#claims.claim(slot, from, slabBytes - SLAB_HEADER_BYTES);
+    if (outcome !== 'restored') this.#left.push(slot);
+    else if (isTrusted) this.#records.setTrusted(slot);
+    return outcome;
   }
 
   /**
@@ -459,71 +419,6 @@ export class Store {
   }
 
   /**
-   * Evicts until the class has a slot; NIL when nothing more can leave. A victim of another class
-   * frees a slot that only its own class can use. A few of those are no loss, since their class
-   * will want them; then it is time to move an extent from one class to another, and of those that
-   * victims have just left the one whose blocks are worth least is emptied.
-   */
-  #makeRoom(sizeClass: number): SlotId {
-    let cheapest: SlotId = NIL;
-    let leastWorth = Infinity;
-    for (let victims = 1; ; victims++) {
-      const victim = this.#queues.victim();
-      if (victim === NIL) return NIL;
-      this.#evict(victim, true);
-      let slot = this.#allocator.takeOrLarger(sizeClass);
-      if (slot !== NIL) return slot;
-      const worth = this.#worthBeside(victim, leastWorth);
-      if (worth < leastWorth) {
-        cheapest = victim;
-        leastWorth = worth;
-      }
-      const isEnough = victims >= MAX_VICTIMS || this.#allocator.freeSlotBytes > this.#slackBytes;
-      if (isEnough && cheapest !== NIL) {
-        this.#evictBeside(cheapest);
-        slot = this.#allocator.take(sizeClass);
-        if (slot !== NIL) return slot;
-        cheapest = NIL;
-        leastWorth = Infinity;
-      }
-    }
-  }
-
-  /**
-   * What the blocks in a free slot's extent are worth; Infinity when it is `limit` or more, or one
-   * of them can't go.
-   */
-  #worthBeside(free: SlotId, limit: number): number {
-    const records = this.#records;
-    let worth = 0;
-    let slot = records.nextInExtent(free);
-    for (; slot !== free && worth < limit; slot = records.nextInExtent(slot)) {
-      const state = records.state(slot);
-      if (state === FREE) continue;
-      if (state !== PUBLISHED || records.pins(slot) > 0) return Infinity;
-      const isRead = records.queue(slot) === MAIN || records.reads(slot) > 0;
-      worth += records.length(slot) * (isRead ? WORTH_OF_READ : 1);
-    }
-    return worth < limit ? worth : Infinity;
-  }
-
-  /** Evicts all blocks in a free slot's extent, so that any class can have it. */
-  #evictBeside(free: SlotId): void {
-    const records = this.#records;
-    // The last block to leave dissolves the extent; the circle stays readable until the extent is
-    // cut anew.
-    let slot = records.nextInExtent(free);
-    while (slot !== free) {
-      const next = records.nextInExtent(slot);
-      if (records.state(slot) === PUBLISHED) {
-        this.#evict(slot, false);
-        this.#counters.emptied++;
-      }
-      slot = next;
-    }
-  }
-
-  /**
    * Takes a block out to make room, because its turn had come (`isDue`) or its extent is wanted.
    */
   #evict(slot: SlotId, isDue: boolean): void {
@@ -534,6 +429,7 @@ export class Store {
     this.#unpublish(slot);
     if (isRemembered) this.#ghosts.add(this.#key);
     this.#counters.evictions++;
+    if (!isDue) this.#counters.emptied++;
   }
 
   /** Lets a slot's block be found. The key is set to it. */
