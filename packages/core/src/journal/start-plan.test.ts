@@ -24,8 +24,12 @@ function tableOf(header: TableHeader): Uint8Array {
   return file;
 }
 
-const plan = (table: Uint8Array, slab: Uint8Array, wanted = shape): StartPlan =>
-  planStart(table, slab, wanted, newId);
+const plan = (
+  table: Uint8Array,
+  slab: Uint8Array,
+  wanted = shape,
+  slabBytes = wanted.slabBytes,
+): StartPlan => planStart(table, slab, slabBytes, wanted, newId);
 
 function assertEmpty(found: StartPlan, reason: string): void {
   ok(found.kind === 'empty');
@@ -52,6 +56,22 @@ test('a slab that missed the last run makes every row doubtful', () => {
   const found = plan(tableOf(second), encodeSlabHeader(first));
   ok(found.kind === 'restore' && !found.isSlabTrusted);
   ok(!endedClean(found.header, 1) && !endedClean(found.header, 2));
+});
+
+test('a slab that has to be made longer makes every row doubtful, for good', () => {
+  const ended = tableOf(cleanEnd(first));
+  for (const [wanted, found] of [
+    [shape, shape.slabBytes - 1],
+    [{ ...shape, slabBytes: shape.slabBytes + 65536 }, shape.slabBytes],
+  ] as const) {
+    const cut = plan(ended, encodeSlabHeader(first), wanted, found);
+    ok(cut.kind === 'restore' && !cut.isSlabTrusted);
+    // A crash before the next clean end: the file has its length again, rows of the first run may be back.
+    const next = plan(tableOf(cut.header), encodeSlabHeader(cut.header), wanted);
+    ok(next.kind === 'restore' && !endedClean(next.header, 1));
+  }
+  const longer = plan(ended, encodeSlabHeader(first), shape, shape.slabBytes + 65536);
+  ok(longer.kind === 'restore' && longer.isSlabTrusted);
 });
 
 test('a directory that grew or shrank goes on', () => {

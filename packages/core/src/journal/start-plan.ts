@@ -4,6 +4,9 @@
  * Growing keeps everything, shrinking keeps what fits. Another block size, another format, a damaged table, a slab of another
  * cache: nothing of it can be used, so the cache begins empty under a new id. A slab that missed the table's last run (an older
  * copy, say) is used, and every block verified before it is served.
+ *
+ * So is one that has to be made longer, because it was cut or because the cache grows. What it gains is zeros, and there may be
+ * rows that speak of these bytes: they go, but a crash brings them back as long as that isn't durable.
  */
 import { equalHash128, type Hash128 } from '../base/hash.ts';
 import {
@@ -35,22 +38,23 @@ export type StartPlan =
     }
   | {
       readonly kind: 'restore';
-      /** Whether the slab is the one that the table's last run wrote to; else no row is trusted. */
+      /** Whether the slab is the one that the table's last run wrote to, and as long as it must be; else no row is trusted. */
       readonly isSlabTrusted: boolean;
       /**
-       * The header to write, to the table and to the slab, before anything else. It knows which runs are trusted. Both files are
+       * The header to write, to the table and to the slab, before anything else, the slab's length included. It knows which runs are trusted. Both files are
        * synced then: what the last life wrote and didn't sync may have lived in the page cache alone, and mustn't be lost later.
        */
       readonly header: TableHeader;
     };
 
 /**
- * `table` and `slab` are the first HEADER_BYTES of each file, as far as they go; empty when there is no such file. `newId` are random
- * bits, used when the cache begins empty.
+ * `table` and `slab` are the first HEADER_BYTES of each file, as far as they go; empty when there is no such file. `slabBytes` is how
+ * long the slab was found. `newId` are random bits, used when the cache begins empty.
  */
 export function planStart(
   table: Uint8Array,
   slab: Uint8Array,
+  slabBytes: number,
   shape: TableShape,
   newId: Readonly<Hash128>,
 ): StartPlan {
@@ -78,6 +82,6 @@ export function planStart(
   if (foundSlab.kind !== 'header') return empty('slab-damaged');
   const { header } = foundSlab;
   if (!equalHash128(header.cacheId, last.cacheId)) return empty('slab-foreign');
-  const isSlabTrusted = header.run === last.run;
+  const isSlabTrusted = header.run === last.run && slabBytes >= shape.slabBytes;
   return { kind: 'restore', isSlabTrusted, header: nextRun(last, shape, isSlabTrusted) };
 }
