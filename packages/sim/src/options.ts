@@ -47,6 +47,8 @@ export interface NodeBounds {
   readonly readAheadSegments: number;
   readonly idleFetchMs: number;
   readonly metadataEntries: number;
+  readonly maxVerifications: number;
+  readonly scrubIntervalMs: number;
 }
 
 export interface BucketOptions {
@@ -194,6 +196,8 @@ function nodeOf(prng: Prng): NodeBounds {
     readAheadSegments: oneOf(prng, [1, 2, 4]),
     idleFetchMs: oneOf(prng, [20, 500, 5000]),
     metadataEntries: oneOf(prng, [1, 8, 1000]),
+    maxVerifications: oneOf(prng, [1, 64]),
+    scrubIntervalMs: oneOf(prng, [Infinity, Infinity, 20_000]),
   };
 }
 

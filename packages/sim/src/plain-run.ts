@@ -46,6 +46,8 @@ export const PLAIN_RUN: Omit<RunOptions, 'seed' | 'buckets'> = {
     readAheadSegments: 2,
     idleFetchMs: 5000,
     metadataEntries: 1000,
+    maxVerifications: 64,
+    scrubIntervalMs: Infinity,
   },
   workload: {
     requests: 1,

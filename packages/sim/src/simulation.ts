@@ -38,6 +38,8 @@ export interface RunOutcome {
 /** More events than any run takes: one that goes on for ever fails. */
 const maxEvents = 5_000_000;
 const lastEvents = 60;
+/** Longer than anything is waited for after the last client had its answer. */
+const restMs = 130_000;
 /** How often the levels of all processes are held against their limits. */
 const eventsBetweenLooks = 100;
 
@@ -85,7 +87,11 @@ function run(world: World, clients: Clients, faultyRequests: number): Failure | 
   const faults = new Faults(world);
   try {
     faults.start();
+    let restsAt = Infinity;
     for (let events = 0; queue.step() && checkers.violation === null; events++) {
+      if (clients.areDone) restsAt = Math.min(restsAt, queue.now + restMs);
+      // Some look at deadlines for ever: the run is over when they have for long, and nothing else is under way.
+      if (queue.now >= restsAt && queue.busy === 0) break;
       if (events === maxEvents) return failureOf(world, 'liveness', 'it never comes to rest', []);
       if (!faults.hasStopped && clients.sent >= faultyRequests) faults.stop();
       if (events % eventsBetweenLooks === 0) world.look();

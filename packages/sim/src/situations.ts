@@ -51,8 +51,10 @@ export const situationNames = [
   'failed table sync',
   'block trusted after a clean end',
   'block of an unclean end',
-  'block verified after a crash',
+  'block verified for a reader',
   'damaged block found',
+  'block scrubbed',
+  'verifications exhausted',
 ] as const;
 
 export type Situation = (typeof situationNames)[number];

@@ -19,6 +19,7 @@ export class Clients {
   readonly #options: ClientsOptions;
   readonly #requests: ClientRequests;
   #sent = 0;
+  #active = 0;
 
   constructor(options: ClientsOptions) {
     this.#options = options;
@@ -30,8 +31,14 @@ export class Clients {
     return this.#sent;
   }
 
+  /** Whether all have had their answers and ask for nothing more. */
+  get areDone(): boolean {
+    return this.#active === 0;
+  }
+
   /** Lets a client of a gateway begin. */
   add(client: number, gateway: GatewayHost): void {
+    this.#active += 1;
     this.#think(client, gateway);
   }
 
@@ -44,7 +51,10 @@ export class Clients {
 
   #act(client: number, gateway: GatewayHost): void {
     const { world, workload, requests } = this.#options;
-    if (this.#sent >= requests) return;
+    if (this.#sent >= requests) {
+      this.#active -= 1;
+      return;
+    }
     const { run } = gateway;
     if (run === null) {
       world.queue.in(retryMs, () => {

@@ -34,7 +34,10 @@ export function countNode(situations: Situations, { node, store }: NodeRun): voi
   situations.arose('failed slab sync', journal.slabSyncsFailed);
   situations.arose('failed table sync', journal.tableSyncsFailed);
   const verification = node.verification.counters;
-  situations.arose('block verified after a crash', verification.intact);
+  const forReaders = verification.intact - verification.scrubbed;
+  situations.arose('block verified for a reader', forReaders);
   situations.arose('damaged block found', verification.damaged);
+  situations.arose('block scrubbed', verification.scrubbed);
+  situations.arose('verifications exhausted', verification.exhausted);
   situations.arose('blocks lost with the end of the slab', verification.truncated);
 }

@@ -42,6 +42,16 @@ describe('the event queue', () => {
     assert.equal(queue.size, 1);
   });
 
+  test('tells what is under way from processes that look at their deadlines', () => {
+    const queue = new EventQueue();
+    queue.at(1, () => undefined);
+    queue.lookAt(2, () => undefined);
+    assert.equal(queue.busy, 1);
+    queue.step();
+    assert.equal(queue.busy, 0);
+    assert.equal(queue.size, 1);
+  });
+
   test('refuses the past', () => {
     const queue = new EventQueue();
     queue.runTo(10);

@@ -10,11 +10,13 @@ interface Scheduled {
   readonly time: number;
   readonly order: number;
   readonly act: () => void;
+  readonly isBusy: boolean;
 }
 
 export class EventQueue {
   #now = 0;
   #order = 0;
+  #busy = 0;
   readonly #heap: Scheduled[] = [];
 
   get now(): number {
@@ -24,6 +26,11 @@ export class EventQueue {
   /** How many events are still to happen. */
   get size(): number {
     return this.#heap.length;
+  }
+
+  /** How many of them are more than a process looking at its deadlines. */
+  get busy(): number {
+    return this.#busy;
   }
 
   /** The time of the next event, Infinity when there is none. */
@@ -37,9 +44,13 @@ export class EventQueue {
   }
 
   at(time: number, act: () => void): void {
-    assert(time >= this.#now, 'nothing happens in the past');
-    this.#order += 1;
-    this.#push({ time, order: this.#order, act });
+    this.#busy += 1;
+    this.#schedule(time, act, true);
+  }
+
+  /** The same for a process that looks at its deadlines: some have one for ever. */
+  lookAt(time: number, act: () => void): void {
+    this.#schedule(time, act, false);
   }
 
   /** Lets the next event happen; false when there is none. */
@@ -47,6 +58,7 @@ export class EventQueue {
     const event = this.#pop();
     if (event === null) return false;
     this.#now = event.time;
+    if (event.isBusy) this.#busy -= 1;
     event.act();
     return true;
   }
@@ -55,6 +67,12 @@ export class EventQueue {
   runTo(time: number): void {
     while (this.next <= time) this.step();
     this.#now = Math.max(this.#now, time);
+  }
+
+  #schedule(time: number, act: () => void, isBusy: boolean): void {
+    assert(time >= this.#now, 'nothing happens in the past');
+    this.#order += 1;
+    this.#push({ time, order: this.#order, act, isBusy });
   }
 
   #push(event: Scheduled): void {

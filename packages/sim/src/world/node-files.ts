@@ -126,10 +126,10 @@ export class NodeFiles {
     const { disk, slab, table } = this;
     const foundBytes = this.slabBytes;
     assert(store.slabBytes <= slab.seen.length, 'the slab gets as long as its store');
-    this.setSlabBytes(store.slabBytes);
     const plan = planStart(
       table.seen.subarray(0, HEADER_BYTES),
       slab.seen.subarray(0, HEADER_BYTES),
+      foundBytes,
       store,
       this.#newId(),
     );
@@ -141,6 +141,7 @@ export class NodeFiles {
     }
     disk.writeNow(slab, 0, encodeSlabHeader(header));
     this.#writeHeader(header);
+    this.setSlabBytes(store.slabBytes);
     if (plan.kind === 'restore') this.#restore(store, header, foundBytes);
     return header;
   }

@@ -38,7 +38,7 @@ export class Ticker {
     this.#timer += 1;
     const timer = this.#timer;
     const due = Math.max(this.#queue.now, this.#clock.trueTimeOf(deadline));
-    this.#queue.at(due + this.#latenessMs(), () => {
+    this.#queue.lookAt(due + this.#latenessMs(), () => {
       if (timer === this.#timer) this.#fire();
     });
   }
