@@ -50,9 +50,20 @@ export function layersOf(bug: PlantedBug, root: string, imports: Imports): Layer
     file.startsWith(bug.file.startsWith('packages/core/') ? 'packages/core/' : `${folder}/`);
   const tests = [...reaching]
     .filter((file) => /\.(test|fuzz)\.ts$/.test(file) && isBeside(file) && !isNoLayer(file))
-    .sort((a, b) => Number(dirname(b) === folder) - Number(dirname(a) === folder) || order(a, b));
+    .sort(order);
   const unit = tests.filter((file) => !isProperty(file));
-  const layers = [layer('unit', unit), layer('property', tests.filter(isProperty))];
+  const layers = [
+    // On their own, since they notice most, and sooner.
+    layer(
+      'unit',
+      unit.filter((file) => dirname(file) === folder),
+    ),
+    layer(
+      'unit',
+      unit.filter((file) => dirname(file) !== folder),
+    ),
+    layer('property', tests.filter(isProperty)),
+  ];
   if (isSimulated(bug.file)) {
     layers.push(layer('scenario', testsIn('packages/sim/src/scenarios', root)));
     layers.push(layer('seeds', [seedRange]));
