@@ -47,6 +47,14 @@ test('many seeds end with how many failed', () => {
   match(out, /│ hit +│/);
 });
 
+test('a trace that is read no further ends the program without a word', () => {
+  const main = join(import.meta.dirname, 'main.ts');
+  const line = `"${process.execPath}" "${main}" 42 | head -1; echo "\${PIPESTATUS[0]}"`;
+  const { stdout, stderr } = spawnSync('bash', ['-c', line], { encoding: 'utf8', timeout: 60_000 });
+  equal(stderr, '');
+  match(stdout, /^.+\n141\n$/);
+});
+
 test('many seeds that are interrupted end with what came of those that ran', async () => {
   const main = join(import.meta.dirname, 'main.ts');
   const child = spawn(process.execPath, [main, '5', '--seeds', '100000', '--workers', '1'], {

@@ -2,7 +2,6 @@
  * `npm run sim`: runs the simulator on one seed, to read along or to make it smaller, or on many, on every core.
  */
 import { randomInt } from 'node:crypto';
-import { writeSync } from 'node:fs';
 import { optionsOf, type RunOptions } from '../options.ts';
 import type { RunOutcome } from '../simulation.ts';
 import { ArgumentError, usage, wantedFrom, type Wanted } from './arguments.ts';
@@ -13,6 +12,7 @@ import { differenceOf, withDifference } from './run-options.ts';
 import { runToOutcome, type SeedResult } from './seed-run.ts';
 import { shrink } from './shrink.ts';
 import { Summary } from './summary.ts';
+import { endWithReader } from './unread-output.ts';
 
 /** Random seeds are short enough to be typed. */
 const RANDOM_SEEDS = 2 ** 32;
@@ -20,13 +20,9 @@ const MAX_SHRINK_TRIES = 600;
 /** What shells say of a program that ended by Ctrl-C. */
 const INTERRUPTED = 130;
 
+/** Written through at once, to a pipe too: a long trace doesn't pile up. */
 function say(text: string): void {
   process.stdout.write(`${text}\n`);
-}
-
-/** Traces are long, and the run is one turn of the loop: written through at once, nothing piles up. */
-function sayAtOnce(text: string): void {
-  writeSync(1, `${text}\n`);
 }
 
 function seedOf(given: number | null): number {
@@ -43,7 +39,7 @@ function runOne(wanted: Wanted & { kind: 'one' }): number {
   const { optionsText } = wanted;
   const options = optionsText === null ? drawn : withDifference(drawn, optionsText);
   if (wanted.shrinks) return shrinkOne(drawn, options);
-  const outcome = runToOutcome(options, wanted.isQuiet || isRandom ? null : sayAtOnce);
+  const outcome = runToOutcome(options, wanted.isQuiet || isRandom ? null : say);
   sayOutcome(seed, outcome, optionsText);
   return outcome.failure === null ? 0 : 1;
 }
@@ -113,6 +109,7 @@ async function main(): Promise<number> {
   }
 }
 
+endWithReader();
 try {
   process.exitCode = await main();
 } catch (error) {

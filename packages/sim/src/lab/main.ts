@@ -5,6 +5,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { endWithReader } from '../command/unread-output.ts';
 import { LabError, optionsFrom, usage, type LabOptions } from './lab-options.ts';
 import { measureTrace } from './measure.ts';
 import { renderPlot } from './plot.ts';
@@ -60,6 +61,7 @@ function fail(error: unknown): number {
   return 2;
 }
 
+endWithReader();
 try {
   process.exitCode = run(options());
 } catch (error) {
