@@ -144,8 +144,8 @@ export const journalBugs: readonly PlantedBug[] = [
     name: 'older-slab-trusted',
     breaks: [6],
     file: 'packages/core/src/journal/start-plan.ts',
-    find: 'const isSlabTrusted = header.run === last.run;',
-    replace: 'const isSlabTrusted = header.run <= last.run;',
+    find: 'header.run === last.run && slabBytes >=',
+    replace: 'header.run <= last.run && slabBytes >=',
     why: 'A slab that was put back from a copy is served as if it were the last run’s.',
   },
   {
@@ -175,9 +175,9 @@ export const journalBugs: readonly PlantedBug[] = [
   {
     name: 'rows-beyond-the-file-restored',
     breaks: [6],
-    file: store,
-    find: 'const isInside = extent < extentCount && end <= slabBytes;',
-    replace: 'const isInside = extent < extentCount && (end <= slabBytes || end > 0);',
+    file: 'packages/core/src/store/block-claims.ts',
+    find: "if (extent >= extentCount || end > heldBytes) return 'outside';",
+    replace: "if (extent >= extentCount || end > heldBytes * 4) return 'outside';",
     why: 'Blocks in the part of a slab that was cut off are promised to readers.',
   },
   {
