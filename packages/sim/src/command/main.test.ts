@@ -61,7 +61,11 @@ test('many seeds that are interrupted end with what came of those that ran', asy
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   // The first line of progress: a seed has run.
-  child.stderr.once('data', () => child.kill('SIGINT'));
+  child.stderr.once('data', () => {
+    child.kill('SIGINT');
+    child.kill('SIGTERM');
+    setTimeout(() => child.kill('SIGINT'), 20);
+  });
   const exit = once(child, 'exit');
   let out = '';
   for await (const piece of child.stdout.setEncoding('utf8')) out += String(piece);

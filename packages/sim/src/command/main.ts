@@ -81,7 +81,8 @@ async function runMany({ seed, count, workers }: Wanted & { kind: 'many' }): Pro
   const progress = new Progress(process.stderr, count);
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => {
+    // More than once: npm and the terminal both pass a Ctrl-C on.
+    process.on(signal, () => {
       stop.abort();
     });
   }
