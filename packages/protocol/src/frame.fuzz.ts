@@ -57,10 +57,10 @@ function writeSample(into: Uint8Array): number {
   const writers: readonly (() => number)[] = [
     () => requests.encodeReadRequest(into, 0, 1, request),
     () => requests.encodeReadRequest(into, 0, 2, { ...request, kind: 'lookup' }),
-    () => answers.encodeMetadataAnswer(into, 0, 3, metadata, 4, 5, 6, 7),
-    () => answers.encodeFailureAnswer(into, 0, 4, 'origin', error),
-    () => answers.encodeFailureAnswer(into, 0, 5, 'busy', null),
-    () => answers.encodeBytesAnswer(into, 0, 6, 100),
+    () => answers.encodeMetadataAnswer(into, 0, 3, metadata, 4, 5, 6, 7, 8),
+    () => answers.encodeFailureAnswer(into, 0, 4, 'origin', error, 9),
+    () => answers.encodeFailureAnswer(into, 0, 5, 'busy', null, 0),
+    () => answers.encodeBytesAnswer(into, 0, 6, 100, 0xffff),
     () => handshake.encodeHello(into, 0, { version: 1, purpose: 'forward', nonce }),
     () => handshake.encodeChallenge(into, 0, { version: 1, nonce, mac: nonce }),
     () => handshake.encodeResponse(into, 0, nonce),
@@ -81,13 +81,13 @@ function unlessFault<T>(decoded: T | string, encode: (value: T) => number): numb
   return typeof decoded === 'string' ? -1 : encode(decoded);
 }
 
-function encodeAnswer(id: number): number {
+function encodeAnswer(id: number, ringMark: number): number {
   const { metadata: object, ageMs, lifetimeMs, bodyFirst, bodyLength, failure } = answer;
   switch (answer.kind) {
     case 'bytes':
-      return answers.encodeBytesAnswer(out, 0, id, bodyLength);
+      return answers.encodeBytesAnswer(out, 0, id, bodyLength, ringMark);
     case 'failure':
-      return answers.encodeFailureAnswer(out, 0, id, failure, answer.error);
+      return answers.encodeFailureAnswer(out, 0, id, failure, answer.error, ringMark);
     case 'metadata':
       assert.ok(object !== null);
       return answers.encodeMetadataAnswer(
@@ -99,6 +99,7 @@ function encodeAnswer(id: number): number {
         lifetimeMs,
         bodyFirst,
         bodyLength,
+        ringMark,
       );
   }
 }
@@ -114,7 +115,7 @@ function recode(bytes: Uint8Array, start: number, end: number): number {
     case FrameType.answerFailure:
     case FrameType.answerMetadata:
       if (answers.decodeReadAnswer(bytes, start, end, header, answer) !== null) return -1;
-      return encodeAnswer(header.requestId);
+      return encodeAnswer(header.requestId, header.ringMark);
     case FrameType.hello:
       return unlessFault(handshake.decodeHello(bytes, start, end), (hello) =>
         handshake.encodeHello(out, 0, hello),

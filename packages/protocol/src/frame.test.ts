@@ -33,14 +33,23 @@ test('every frame type has a number of its own', () => {
   assert.equal(new Set(numbers).size, numbers.length);
 });
 
+/** What nodes answer: these may carry a ring mark. */
+const marked: readonly number[] = [
+  FrameType.pong,
+  FrameType.answerMetadata,
+  FrameType.answerBytes,
+  FrameType.answerFailure,
+];
+
 test('any header comes back as it was written, at any offset', () => {
   fc.assert(
     fc.property(
       fc.record(
         {
           payloadLength: fc.integer({ min: 0, max: maxPayloadBytes }),
-          type: u8,
+          type: fc.oneof(u8, fc.constantFrom(...marked)),
           flags: u8,
+          ringMark: fc.integer({ min: 0, max: 0xffff }),
           requestId: u32,
           bodyLength: fc.integer({ min: 0, max: maxBodyBytes }),
         },
@@ -49,11 +58,21 @@ test('any header comes back as it was written, at any offset', () => {
       fc.integer({ min: 0, max: 9 }),
       (header, at) => {
         const bytes = new Uint8Array(at + frameHeaderBytes);
-        const { type, flags, requestId, payloadLength, bodyLength } = header;
-        const end = encodeFrameHeader(bytes, at, type, flags, requestId, payloadLength, bodyLength);
+        const { type, flags, ringMark, requestId, payloadLength, bodyLength } = header;
+        const end = encodeFrameHeader(
+          bytes,
+          at,
+          type,
+          flags,
+          requestId,
+          payloadLength,
+          bodyLength,
+          ringMark,
+        );
         assert.equal(end, at + frameHeaderBytes);
         const decoded = newFrameHeader();
-        assert.equal(decodeFrameHeader(bytes, at, decoded), null);
+        const isMarked = marked.includes(type) || ringMark === 0;
+        assert.equal(decodeFrameHeader(bytes, at, decoded), isMarked ? null : 'reserved');
         assert.deepEqual(decoded, header);
       },
     ),
@@ -69,6 +88,7 @@ test('lengths above the limits and reserved bytes that are set are refused', () 
   assert.equal(decodeFrameHeader(bytes, 0, header), 'limit');
   encodeFrameHeader(bytes, 0, FrameType.answerBytes, 0, 1, 0, maxBodyBytes);
   assert.equal(decodeFrameHeader(bytes, 0, header), null);
+  encodeFrameHeader(bytes, 0, FrameType.ping, 0, 1, 0, 0);
   bytes[7] = 1;
   assert.equal(decodeFrameHeader(bytes, 0, header), 'reserved');
 });

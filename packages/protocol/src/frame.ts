@@ -4,11 +4,14 @@
  *     offset  0  u32  payload length: bytes that follow this header and are read whole
  *             4  u8   type
  *             5  u8   flags, their meaning is the type's
- *             6  u16  zero
+ *             6  u16  ring mark, in what nodes answer; else zero
  *             8  u32  request id: the asker's name for a read; answers may come in any order
  *            12  u32  body length: bytes that follow the payload and are moved, not read
  *
  * The body is apart from the payload so that it can go from a file to a client's socket without entering a process.
+ * The ring mark stands for the ring that the node places by (ring-message.ts): an asker that has another one asks for it.
+ * In the header it costs nothing, and a body behind it stays in the kernel.
+ *
  * A frame is refused (`FrameFault`), never guessed at: the link that carried it is closed.
  */
 import { readU16, readU32, writeU16, writeU32 } from './bytes.ts';
@@ -16,7 +19,7 @@ import { readU16, readU32, writeU16, writeU32 } from './bytes.ts';
 export const frameHeaderBytes = 16;
 
 /** The version that both ends of a link must speak. A change to any frame but `hello` and `refused` raises it. */
-export const protocolVersion = 1;
+export const protocolVersion = 2;
 
 /** Longest payload: an origin's error has up to 64 KiB of body and what its headers take. */
 export const maxPayloadBytes = 128 * 1024;
@@ -66,13 +69,18 @@ export interface FrameHeader {
   payloadLength: number;
   type: number;
   flags: number;
+  ringMark: number;
   requestId: number;
   bodyLength: number;
 }
 
 export function newFrameHeader(): FrameHeader {
-  return { payloadLength: 0, type: 0, flags: 0, requestId: 0, bodyLength: 0 };
+  return { payloadLength: 0, type: 0, flags: 0, ringMark: 0, requestId: 0, bodyLength: 0 };
 }
+
+/** What a node says of its own: these frames carry a ring mark. */
+const carriesRingMark = (type: number): boolean =>
+  type === FrameType.pong || (type >= FrameType.answerMetadata && type <= FrameType.answerFailure);
 
 /** Writes a frame header; returns the offset after it. */
 export function encodeFrameHeader(
@@ -83,11 +91,12 @@ export function encodeFrameHeader(
   requestId: number,
   payloadLength: number,
   bodyLength: number,
+  ringMark = 0,
 ): number {
   writeU32(into, at, payloadLength);
   into[at + 4] = type;
   into[at + 5] = flags;
-  writeU16(into, at + 6, 0);
+  writeU16(into, at + 6, ringMark);
   writeU32(into, at + 8, requestId);
   return writeU32(into, at + 12, bodyLength);
 }
@@ -101,9 +110,10 @@ export function decodeFrameHeader(
   into.payloadLength = readU32(bytes, at);
   into.type = bytes[at + 4]!;
   into.flags = bytes[at + 5]!;
+  into.ringMark = readU16(bytes, at + 6);
   into.requestId = readU32(bytes, at + 8);
   into.bodyLength = readU32(bytes, at + 12);
-  if (readU16(bytes, at + 6) !== 0) return 'reserved';
+  if (into.ringMark !== 0 && !carriesRingMark(into.type)) return 'reserved';
   if (into.payloadLength > maxPayloadBytes || into.bodyLength > maxBodyBytes) return 'limit';
   return null;
 }
@@ -114,6 +124,7 @@ export function encodeBareFrame(
   at: number,
   type: number,
   requestId: number,
+  ringMark = 0,
 ): number {
-  return encodeFrameHeader(into, at, type, 0, requestId, 0, 0);
+  return encodeFrameHeader(into, at, type, 0, requestId, 0, 0, ringMark);
 }

@@ -36,16 +36,19 @@ const notFound = {
   body: latin1('<E/>'),
 };
 
+/** The mark of the node's ring, in all answers here. */
+const mark = 0xbeef;
+
 function encodeMetadata(ageMs: number, lifetimeMs: number, first = 0, length = 0): Uint8Array {
   const bytes = new Uint8Array(metadataAnswerBound(metadata));
-  const end = encodeMetadataAnswer(bytes, 0, 3, metadata, ageMs, lifetimeMs, first, length);
+  const end = encodeMetadataAnswer(bytes, 0, 3, metadata, ageMs, lifetimeMs, first, length, mark);
   assert.equal(end, bytes.length);
   return bytes;
 }
 
 function encodeFailure(failure: ReadFailure, error: ReadAnswer['error']): Uint8Array {
   const bytes = new Uint8Array(failureAnswerBound(error));
-  assert.equal(encodeFailureAnswer(bytes, 0, 3, failure, error), bytes.length);
+  assert.equal(encodeFailureAnswer(bytes, 0, 3, failure, error, mark), bytes.length);
   return bytes;
 }
 
@@ -62,7 +65,7 @@ test('a metadata answer has these bytes', () => {
     '49000000' +
       '18' +
       '02' +
-      '0000' +
+      'efbe' +
       '03000000' +
       '05000000' +
       '0200000001000000' +
@@ -81,10 +84,10 @@ test('a metadata answer has these bytes', () => {
 
 test('a bytes answer is a bare head that announces its body', () => {
   const bytes = new Uint8Array(frameHeaderBytes);
-  encodeBytesAnswer(bytes, 0, 3, 4096);
+  encodeBytesAnswer(bytes, 0, 3, 4096, mark);
   assert.equal(
     Buffer.from(bytes).toString('hex'),
-    '00000000' + '19' + '00' + '0000' + '03000000' + '00100000',
+    '00000000' + '19' + '00' + 'efbe' + '03000000' + '00100000',
   );
   const answer = newReadAnswer();
   assert.equal(decode(bytes, answer), answer);
@@ -98,7 +101,7 @@ test('a failure has these bytes', () => {
     '10000000' +
       '1a' +
       '00' +
-      '0000' +
+      'efbe' +
       '03000000' +
       '00000000' +
       '02' +
@@ -114,7 +117,7 @@ test('a failure has these bytes', () => {
     '23000000' +
       '1a' +
       '00' +
-      '0000' +
+      'efbe' +
       '03000000' +
       '00000000' +
       '03' +
@@ -146,7 +149,7 @@ test('crossing the wire never makes metadata look fresher', () => {
 test('a date before 1970 counts as unknown', () => {
   const old = { ...metadata, lastModified: -5 };
   const bytes = new Uint8Array(metadataAnswerBound(old));
-  encodeMetadataAnswer(bytes, 0, 3, old, 0, 0, 0, 0);
+  encodeMetadataAnswer(bytes, 0, 3, old, 0, 0, 0, 0, mark);
   const answer = decode(bytes);
   assert.equal(typeof answer === 'string' ? answer : answer.metadata?.lastModified, 0);
 });
@@ -184,7 +187,7 @@ test('any metadata comes back as it was sent', () => {
       (object, ageMs, lifetimeMs, bodyLength) => {
         const bytes = new Uint8Array(metadataAnswerBound(object));
         const bodyFirst = object.size - bodyLength;
-        encodeMetadataAnswer(bytes, 0, 1, object, ageMs, lifetimeMs, bodyFirst, bodyLength);
+        encodeMetadataAnswer(bytes, 0, 1, object, ageMs, lifetimeMs, bodyFirst, bodyLength, mark);
         assert.equal(decode(bytes, answer), answer);
         const { metadata: decoded, kind } = answer;
         assert.deepEqual({ kind, decoded }, { kind: 'metadata', decoded: object });
@@ -231,7 +234,7 @@ test('the longest error that an origin can give fits a frame', () => {
 
 test('an answer cut or stretched anywhere is refused', () => {
   const bytesAnswer = new Uint8Array(frameHeaderBytes);
-  encodeBytesAnswer(bytesAnswer, 0, 1, 10);
+  encodeBytesAnswer(bytesAnswer, 0, 1, 10, mark);
   const frames = [
     encodeMetadata(1, 2),
     encodeFailure('origin', notFound),
@@ -265,5 +268,6 @@ test('figures, flags and bodies that make no sense are refused', () => {
   assert.equal(changed(encodeFailure('busy', null), 5, 1), 'reserved');
   assert.equal(changed(encodeFailure('busy', null), 12, 1), 'limit');
   assert.equal(changed(encodeFailure('origin', notFound), frameHeaderBytes + 1, 0), 'figure');
-  assert.equal(changed(encodeFailure('busy', null), 4, 99), 'type');
+  assert.equal(changed(encodeFailure('busy', null), 4, 99), 'reserved', 'a mark on no answer');
+  assert.equal(changed(encodeFailure('busy', null), 4, 99, 0, 0, 0), 'type');
 });

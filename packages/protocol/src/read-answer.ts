@@ -8,6 +8,8 @@
  *     failure   kind u8, with error u8, status u16, code length u16, zero u16, header length u32, body length u32, code,
  *               header lines, error body
  *
+ * Each carries the mark of the ring that the node places by in its frame header.
+ *
  * Ages are rounded up and lifetimes down, so that crossing the wire never makes metadata look fresher than it is.
  */
 import type {
@@ -53,6 +55,7 @@ export function encodeMetadataAnswer(
   lifetimeMs: number,
   bodyFirst: number,
   bodyLength: number,
+  ringMark: number,
 ): number {
   const immutable = lifetimeMs === Infinity;
   let at = start + frameHeaderBytes;
@@ -71,7 +74,8 @@ export function encodeMetadataAnswer(
   const payload = at - start - frameHeaderBytes;
   const flags =
     (immutable ? immutableFlag : 0) | (metadata.knowsChecksums ? knowsChecksumsFlag : 0);
-  encodeFrameHeader(into, start, FrameType.answerMetadata, flags, requestId, payload, bodyLength);
+  const { answerMetadata } = FrameType;
+  encodeFrameHeader(into, start, answerMetadata, flags, requestId, payload, bodyLength, ringMark);
   return at;
 }
 
@@ -84,8 +88,10 @@ export function encodeBytesAnswer(
   start: number,
   requestId: number,
   bodyLength: number,
+  ringMark: number,
 ): number {
-  return encodeFrameHeader(into, start, FrameType.answerBytes, 0, requestId, 0, bodyLength);
+  const { answerBytes } = FrameType;
+  return encodeFrameHeader(into, start, answerBytes, 0, requestId, 0, bodyLength, ringMark);
 }
 
 export function failureAnswerBound(error: OriginError | null): number {
@@ -100,6 +106,7 @@ export function encodeFailureAnswer(
   requestId: number,
   failure: ReadFailure,
   error: OriginError | null,
+  ringMark: number,
 ): number {
   let at = start + frameHeaderBytes;
   into[at] = failures.indexOf(failure);
@@ -115,7 +122,7 @@ export function encodeFailureAnswer(
     at = writeBytes(into, at, error.body);
   }
   const payload = at - start - frameHeaderBytes;
-  encodeFrameHeader(into, start, FrameType.answerFailure, 0, requestId, payload, 0);
+  encodeFrameHeader(into, start, FrameType.answerFailure, 0, requestId, payload, 0, ringMark);
   return at;
 }
 

@@ -10,6 +10,7 @@ import {
   encodeRingAnswer,
   encodeRingRequest,
   longestRingAnswerBytes,
+  ringMark,
   ringRequestBytes,
 } from './ring-message.ts';
 
@@ -29,6 +30,17 @@ function decoded(frame: Uint8Array): readonly DatedRing[] {
   assert.ok(typeof rings !== 'string', 'refused');
   return rings;
 }
+
+test('a mark stands for a version: never 0 but for none, another one for nearly every other version', () => {
+  assert.equal(ringMark(0), 0);
+  assert.equal(ringMark(5 * 2 ** 21 + 77), 38_452);
+  const versions = Array.from({ length: 2000 }, (_, epoch) => (epoch + 1) * 2 ** 21 + 77);
+  const marks = versions.map(ringMark);
+  assert.ok(marks.every((mark) => mark > 0 && mark <= 0xffff));
+  assert.ok(new Set(marks).size > 1950);
+  const changed = marks.filter((mark, at) => mark !== marks[at - 1]).length;
+  assert.equal(changed, marks.length, 'one change after the other is seen');
+});
 
 test('a ring request has these bytes', () => {
   const bytes = new Uint8Array(ringRequestBytes);

@@ -9,6 +9,7 @@
  * No rings mean: nothing newer than what you hold. Rings have most members in common, so each member is written once, in
  * order, and a ring is a set of bits. A message that would grow too long leaves out its oldest rings.
  */
+import { mix32 } from '@s3-accelerator/core/base/hash.ts';
 import { maxAddressLength, maxWeight } from '@s3-accelerator/core/membership/member-record.ts';
 import { maxRings, type DatedRing } from '@s3-accelerator/core/ring-history.ts';
 import { maxMembers, Ring, type Member } from '@s3-accelerator/core/ring.ts';
@@ -32,6 +33,16 @@ const memberFixedBytes = 9;
 const ringFixedBytes = 16;
 
 export const ringRequestBytes = frameHeaderBytes + requestPayloadBytes;
+
+/**
+ * 16 bits that stand for a ring version in frame headers, 0 for none: an asker whose own ring has another mark asks for the
+ * node's. Two versions in 65,535 share one: the asker then notices the next change.
+ */
+export function ringMark(version: number): number {
+  if (version === 0) return 0;
+  const mixed = mix32(mix32(version >>> 0) ^ Math.floor(version / 2 ** 32));
+  return ((mixed >>> 0) % 0xffff) + 1;
+}
 
 /** Asks for rings newer than a version; 0 for any. Returns the offset after the frame. */
 export function encodeRingRequest(

@@ -1,11 +1,36 @@
 /**
- * What all links of one process share: the reactor, the limits and where faults are logged.
+ * What the links of one side of a process share: the reactor, the limits, the ring, and where faults are logged.
  */
+import type { DatedRing } from '@s3-accelerator/core/ring-history.ts';
 import type { ConnectionId, Reactor } from '@s3-accelerator/native/reactor.ts';
 import type { FaultLog } from '../log.ts';
 import type { LinkOptions } from './link-options.ts';
 
+/** The ring as links need to know it. */
+export interface LinkRing {
+  /** Of the ring that this process places by, 0 for none. */
+  readonly version: number;
+  /** What stands for that version in frame headers (protocol/ring-message.ts). */
+  readonly mark: number;
+  /** Asking end: whether rings that nodes have are of interest. False where gossip brings them. */
+  readonly isFollowed: boolean;
+  /** Answering end: the current ring and its past, newest first; none when the asker's version is the newest. */
+  newerThan(version: number): DatedRing[];
+  /** Asking end: a node's rings, newest first. */
+  adopt(rings: readonly DatedRing[]): void;
+}
+
+const noRing: LinkRing = {
+  version: 0,
+  mark: 0,
+  isFollowed: false,
+  newerThan: () => [],
+  adopt: () => undefined,
+};
+
 export class LinkContext {
+  /** Set by the composition. */
+  ring: LinkRing = noRing;
   readonly reactor: Reactor;
   readonly options: LinkOptions;
   readonly faults: FaultLog;

@@ -31,7 +31,7 @@ import type { ForwardPort } from '../passthrough/forward.ts';
 import type { AskerRecord } from './askers.ts';
 import { Askers } from './askers.ts';
 import { ForwardAnswerer } from './forward-answerer.ts';
-import { LinkContext } from './link-context.ts';
+import { LinkContext, type LinkRing } from './link-context.ts';
 import { AnsweringHandshake, fullRefusal } from './link-handshake.ts';
 import type { LinkServerOptions } from './link-options.ts';
 import type { LinkUser } from './link.ts';
@@ -73,6 +73,11 @@ export class LinkServer implements ReadAnswererOwner {
     this.#reads = reads;
     this.#forwardPort = forwardPort;
     this.#askers = new Askers(options.maxReads);
+  }
+
+  /** Set by the composition: the ring that answers are marked with, and that askers get. */
+  set ring(ring: LinkRing) {
+    this.#context.ring = ring;
   }
 
   get links(): number {
@@ -148,6 +153,7 @@ export class LinkServer implements ReadAnswererOwner {
         lifetimeMs,
         bodyFirst,
         length,
+        this.#context.ring.mark,
       ) - at;
     this.#sendFile(record, at, head, descriptor, fileOffset, length);
   }
@@ -180,7 +186,7 @@ export class LinkServer implements ReadAnswererOwner {
     if (record === null) return;
     const { reactor } = this.#context;
     const at = reactor.reserve(bytesAnswerBytes);
-    encodeBytesAnswer(reactor.output, at, record.requestId, length);
+    encodeBytesAnswer(reactor.output, at, record.requestId, length, this.#context.ring.mark);
     this.#sendFile(record, at, bytesAnswerBytes, descriptor, fileOffset, length);
   }
 
@@ -194,7 +200,8 @@ export class LinkServer implements ReadAnswererOwner {
       this.#sendBytesHead(record, length);
     } else {
       record.whole = new Uint8Array(bytesAnswerBytes + length);
-      record.wholeLength = encodeBytesAnswer(record.whole, 0, record.requestId, length);
+      const { mark } = this.#context.ring;
+      record.wholeLength = encodeBytesAnswer(record.whole, 0, record.requestId, length, mark);
     }
   }
 
@@ -341,6 +348,7 @@ export class LinkServer implements ReadAnswererOwner {
       lifetimeMs,
       bodyFirst,
       bodyLength,
+      this.#context.ring.mark,
     );
     reactor.commit(end - at);
     reactor.write(link.id, Arena.output, at, end - at);
@@ -351,7 +359,7 @@ export class LinkServer implements ReadAnswererOwner {
     const { link, requestId } = record;
     if (link === null) return;
     const at = reactor.reserve(bytesAnswerBytes);
-    encodeBytesAnswer(reactor.output, at, requestId, length);
+    encodeBytesAnswer(reactor.output, at, requestId, length, this.#context.ring.mark);
     reactor.commit(bytesAnswerBytes);
     reactor.write(link.id, Arena.output, at, bytesAnswerBytes);
   }
@@ -362,9 +370,9 @@ export class LinkServer implements ReadAnswererOwner {
     failure: ReadFailure,
     error: OriginError | null,
   ): void {
-    const { reactor } = this.#context;
+    const { reactor, ring } = this.#context;
     const at = reactor.reserve(failureAnswerBound(error));
-    const end = encodeFailureAnswer(reactor.output, at, requestId, failure, error);
+    const end = encodeFailureAnswer(reactor.output, at, requestId, failure, error, ring.mark);
     reactor.commit(end - at);
     reactor.write(link.id, Arena.output, at, end - at);
   }

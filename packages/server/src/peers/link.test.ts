@@ -24,14 +24,14 @@ function bareFrame(type: number, requestId = 0, bodyLength = 0, payloadLength = 
 
 function bytesAnswer(requestId: number, body: Uint8Array): Buffer {
   const head = Buffer.alloc(frameHeaderBytes);
-  encodeBytesAnswer(head, 0, requestId, body.length);
+  encodeBytesAnswer(head, 0, requestId, body.length, 0);
   return Buffer.concat([head, body]);
 }
 
 function failureAnswer(requestId: number): Buffer {
   const error = { status: 500, code: 'X', headerLines: Buffer.alloc(90), body: Buffer.alloc(500) };
   const frame = Buffer.alloc(failureAnswerBound(error));
-  encodeFailureAnswer(frame, 0, requestId, 'origin', error);
+  encodeFailureAnswer(frame, 0, requestId, 'origin', error, 0);
   return frame;
 }
 

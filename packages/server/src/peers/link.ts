@@ -60,6 +60,8 @@ export class Link implements ConnectionOwner {
   bodyRemaining = 0;
   /** Set whenever bytes arrive; whoever watches for silence clears it. */
   heard = false;
+  /** The mark of the ring that the other end last said it has; 0 before it said anything. */
+  ringMark = 0;
 
   readonly #handshake: Handshake;
   readonly #header = newFrameHeader();
@@ -159,10 +161,10 @@ export class Link implements ConnectionOwner {
   }
 
   /** Sends a frame that is nothing but its header. */
-  sendBareFrame(type: number, requestId: number): void {
+  sendBareFrame(type: number, requestId: number, ringMark = 0): void {
     const { reactor } = this.context;
     const at = reactor.reserve(frameHeaderBytes);
-    encodeBareFrame(reactor.output, at, type, requestId);
+    encodeBareFrame(reactor.output, at, type, requestId, ringMark);
     reactor.commit(frameHeaderBytes);
     reactor.write(this.#id, Arena.output, at, frameHeaderBytes);
   }
@@ -291,11 +293,16 @@ export class Link implements ConnectionOwner {
       if (frameEnd > end) break;
       at = frameEnd;
       if (this.#headsOnly) this.#receiveUpTo(frameHeaderBytes);
+      if (header.ringMark !== 0) this.ringMark = header.ringMark;
       if (this.#stage !== 'serving') this.#passGreeting(payloadStart, payloadEnd);
-      else if (header.type === FrameType.ping) this.sendBareFrame(FrameType.pong, 0);
+      else if (header.type === FrameType.ping) this.#pong();
       else if (header.type !== FrameType.pong) at = this.#passFrame(payloadStart, payloadEnd, end);
     }
     return at;
+  }
+
+  #pong(): void {
+    this.sendBareFrame(FrameType.pong, 0, this.context.ring.mark);
   }
 
   /** Hands on one frame, and what has arrived of a body that isn't whole; returns where the next bytes start. */

@@ -5,6 +5,9 @@
  * stands whole in the input arena when it is announced, and goes to the client in the same turn; a body that nobody takes
  * during the announcement is copied and held.
  *
+ * The ring travels here too: a process that follows it asks for it when the link opens, and again when an answer carries the
+ * mark of another ring, at most once in `ringAskMs`.
+ *
  * Invariants: every request is answered exactly once, so the number outstanding is exact; when the link is lost, every read
  * on it fails, and none elsewhere.
  */
@@ -14,12 +17,20 @@ import type { ConnectionId } from '@s3-accelerator/native/reactor.ts';
 import type { FrameHeader } from '@s3-accelerator/protocol/frame.ts';
 import { FrameType } from '@s3-accelerator/protocol/frame.ts';
 import { decodeReadAnswer } from '@s3-accelerator/protocol/read-answer.ts';
+import {
+  decodeRingAnswer,
+  encodeRingRequest,
+  ringRequestBytes,
+} from '@s3-accelerator/protocol/ring-message.ts';
 import { encodeReadRequest, readRequestBound } from '@s3-accelerator/protocol/read-request.ts';
 import type { LinkContext } from './link-context.ts';
 import { AskingHandshake } from './link-handshake.ts';
 import type { LinkUser } from './link.ts';
 import { Link } from './link.ts';
 import type { PendingRead, ReadLink, Reads } from './reads.ts';
+
+/** The least time between two questions for the ring: a node that lags behind goes on showing another mark. */
+const ringAskMs = 500;
 
 /** Whoever opened the link. */
 export interface MultiplexedLinkOwner {
@@ -38,6 +49,9 @@ export class MultiplexedLink implements LinkUser, ReadLink {
   #backlog: { readonly read: PendingRead; readonly id: number; readonly frame: Uint8Array }[] = [];
   #served = false;
   #silentTicks = 0;
+  /** Whether a question for the ring is open, and when the last one was asked. */
+  #asksRing = false;
+  #ringAskedAt = -Infinity;
   /** Where the body of the answer that is being announced starts. */
   #bodyStart = 0;
 
@@ -119,6 +133,7 @@ export class MultiplexedLink implements LinkUser, ReadLink {
    */
   watch(): boolean {
     if (!this.#link.serving) return true;
+    this.#followRing();
     if (this.#link.heard) {
       this.#link.heard = false;
       this.#silentTicks = 0;
@@ -145,10 +160,15 @@ export class MultiplexedLink implements LinkUser, ReadLink {
       read.stage = 'asked';
       this.#link.sendBytes(frame);
     }
+    if (this.#context.ring.isFollowed) this.#askRing();
     this.#owner.onMultiplexedOpen(this);
   }
 
   onFrame(link: Link, header: FrameHeader, start: number, end: number): void {
+    if (header.type === FrameType.ringAnswer) {
+      this.#takeRings(link, header, start, end);
+      return;
+    }
     const pending = this.#reads.get(header.requestId);
     if (pending === null || pending.link !== this) {
       link.breakOff('unasked');
@@ -168,6 +188,36 @@ export class MultiplexedLink implements LinkUser, ReadLink {
       this.#reads.announce(pending, answer);
       if (this.#reads.get(id) !== null) this.#settle(pending);
     }
+    if (header.ringMark !== this.#context.ring.mark) this.#followRing();
+  }
+
+  /** Asks for the ring if the node has shown another one than this process has. */
+  #followRing(): void {
+    const { ring } = this.#context;
+    const { ringMark } = this.#link;
+    if (!ring.isFollowed || ringMark === ring.mark || ringMark === 0 || this.#asksRing) return;
+    if (performance.now() - this.#ringAskedAt >= ringAskMs) this.#askRing();
+  }
+
+  #askRing(): void {
+    const { reactor, ring } = this.#context;
+    this.#asksRing = true;
+    this.#ringAskedAt = performance.now();
+    const at = reactor.reserve(ringRequestBytes);
+    encodeRingRequest(reactor.output, at, 0, ring.version);
+    reactor.commit(ringRequestBytes);
+    reactor.write(this.#link.id, Arena.output, at, ringRequestBytes);
+  }
+
+  #takeRings(link: Link, header: FrameHeader, start: number, end: number): void {
+    if (!this.#asksRing || header.bodyLength !== 0) {
+      link.breakOff('unasked');
+      return;
+    }
+    this.#asksRing = false;
+    const rings = decodeRingAnswer(this.#context.reactor.input, start, end);
+    if (typeof rings === 'string') link.breakOff(rings);
+    else if (rings.length > 0) this.#context.ring.adopt(rings);
   }
 
   /** After an announcement: what became of the body. */

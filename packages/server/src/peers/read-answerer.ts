@@ -1,12 +1,14 @@
 /**
  * A link that brings reads, as its answering end sees it: multiplexed, with many reads at once, or exclusive, with one.
  *
- * It decodes requests and cancellations and hands them on; what is answered goes out through `LinkServer`.
+ * It decodes requests and cancellations and hands them on; what is answered goes out through `LinkServer`. Questions for the
+ * ring, on multiplexed links, it answers itself.
  */
 import { LinkedList } from '@s3-accelerator/core/base/linked-list.ts';
 import type { ReadRequest } from '@s3-accelerator/core/read.ts';
 import type { FrameHeader } from '@s3-accelerator/protocol/frame.ts';
 import { FrameType } from '@s3-accelerator/protocol/frame.ts';
+import { decodeRingRequest, encodeRingAnswer } from '@s3-accelerator/protocol/ring-message.ts';
 import { ReadRequestView } from '@s3-accelerator/protocol/read-request.ts';
 import type { AskerRecord } from './askers.ts';
 import type { LinkContext } from './link-context.ts';
@@ -46,6 +48,10 @@ export class ReadAnswerer implements LinkUser {
       else this.#cancel(header.requestId);
       return;
     }
+    if (header.type === FrameType.ringRequest && !this.exclusive) {
+      this.#answerRing(link, header, start, end);
+      return;
+    }
     const { input } = this.#context.reactor;
     const fault = this.#request.decode(input, start, end, header);
     if (fault !== null) {
@@ -74,6 +80,16 @@ export class ReadAnswerer implements LinkUser {
     for (let next = this.unanswered.shift(); next !== null; next = this.unanswered.shift()) {
       this.#owner.onCancelled(next);
     }
+  }
+
+  #answerRing(link: Link, header: FrameHeader, start: number, end: number): void {
+    const { reactor, ring } = this.#context;
+    const held = decodeRingRequest(reactor.input, start, end);
+    if (typeof held === 'string' || header.bodyLength !== 0) {
+      link.breakOff(typeof held === 'string' ? held : 'length');
+      return;
+    }
+    link.sendBytes(encodeRingAnswer(header.requestId, ring.newerThan(held)));
   }
 
   /** A cancellation that crosses its answer finds nothing: the answer is on its way. */
