@@ -56,6 +56,7 @@ function commandLine(): CommandLine {
 }
 
 const options = commandLine();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 process.stdout.write(`seed ${options.seed}\n`);
 let told = 0;
 

@@ -116,7 +116,7 @@ async function restartFigure(
     const took = (performance.now() - began) / 1000;
     const metrics = await accelerator.nodeMetrics();
     await accelerator.stop();
-    const blocks = Number(/^s3accel_node_blocks (\d+)/m.exec(metrics)?.[1]);
+    const blocks = Number(/^s3accel_node_restored_blocks (\d+)/m.exec(metrics)?.[1]);
     return { seconds: took, blocks };
   };
   progress.say('P8 restart: an empty cache');

@@ -39,6 +39,10 @@ export class Child {
     child.stdout.on('data', keep);
     child.stderr.on('data', keep);
     this.#child = child;
+    // Should the test itself be ended, nothing of it stays behind.
+    const endToo = (): void => void child.kill('SIGKILL');
+    process.once('exit', endToo);
+    child.once('exit', () => process.off('exit', endToo));
     this.#ended = new Promise((resolve) => {
       child.once('exit', (code, signal) => {
         this.#exit = { code, signal };

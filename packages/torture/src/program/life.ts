@@ -62,7 +62,7 @@ const stopWithinMs = 20_000;
 /** How often a serving process is looked after. */
 const lookMs = 10;
 /** A life on a busy machine ends after this long, whatever it has answered. */
-const serveMs = 4000;
+const serveMs = 2500;
 
 export class Life implements LifeUnderLoad {
   readonly gatewayPort: number;
