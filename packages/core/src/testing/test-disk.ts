@@ -117,7 +117,8 @@ export class TestDisk implements JournalEffects {
     this.#lives += 1;
     const newId = { h0: this.#lives, h1: this.#prng.u32(), h2: 3, h3: 4 };
     const tableHead = this.table.read(0, HEADER_BYTES);
-    const plan = planStart(tableHead, this.slab.read(0, HEADER_BYTES), store, newId);
+    const slabHead = this.slab.read(0, HEADER_BYTES);
+    const plan = planStart(tableHead, slabHead, this.slab.length, store, newId);
     this.#header = plan.header;
     const rows = this.table.read(rowPosition(1), (MAX_ROWS - 1) * RECORD_BYTES);
     this.#claims.clear();

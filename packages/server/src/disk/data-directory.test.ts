@@ -11,6 +11,17 @@ import {
 import { DataDirectory } from './data-directory.ts';
 import { slabBytes, slotsBytes, temporaryDirectory } from './testing/disk-rig.ts';
 
+function openAt(path: string, bytes: number): DataDirectory {
+  const directory = DataDirectory.open(path);
+  try {
+    directory.resizeSlab(bytes);
+  } catch (error) {
+    directory.close();
+    throw error;
+  }
+  return directory;
+}
+
 const cacheId = { h0: 1, h1: 2, h2: 3, h3: 4 };
 const header = firstHeader(cacheId, {
   blockBytes: 1 << 20,
@@ -20,7 +31,7 @@ const header = firstHeader(cacheId, {
 
 test('a new directory is made with its files, the slab at its full size', (context) => {
   const path = join(temporaryDirectory(context), 'deep', 'data');
-  const directory = DataDirectory.open(path, slabBytes);
+  const directory = openAt(path, slabBytes);
   assert.equal(directory.slabBytesFound, 0);
   assert.equal(directory.slabHead.length, 0);
   assert.equal(directory.tableHead.length, 0);
@@ -34,10 +45,10 @@ test('a new directory is made with its files, the slab at its full size', (conte
 
 test('headers that were written are found again', (context) => {
   const path = temporaryDirectory(context);
-  const first = DataDirectory.open(path, slabBytes);
+  const first = openAt(path, slabBytes);
   first.writeHeader(header);
   first.close();
-  const again = DataDirectory.open(path, slabBytes);
+  const again = openAt(path, slabBytes);
   context.after(() => {
     again.close();
   });
@@ -49,7 +60,7 @@ test('headers that were written are found again', (context) => {
 test('rows that are to be forgotten are gone from the file', (context) => {
   const path = temporaryDirectory(context);
   writeFileSync(join(path, 'slots'), new Uint8Array(100_000).fill(7));
-  const directory = DataDirectory.open(path, slabBytes);
+  const directory = openAt(path, slabBytes);
   context.after(() => {
     directory.close();
   });
@@ -62,37 +73,37 @@ test('rows that are to be forgotten are gone from the file', (context) => {
 
 test('a slab grows, shrinks, and tells what was cut off before', (context) => {
   const path = temporaryDirectory(context);
-  const openAt = (bytes: number): number => {
-    const directory = DataDirectory.open(path, bytes);
+  const foundAt = (bytes: number): number => {
+    const directory = openAt(path, bytes);
     directory.close();
     assert.equal(statSync(join(path, 'slab')).size, bytes);
     return directory.slabBytesFound;
   };
-  openAt(slabBytes);
+  foundAt(slabBytes);
   writeFileSync(join(path, 'slab'), 'first bytes', { flag: 'r+' });
-  assert.equal(openAt(2 * slabBytes), slabBytes);
-  assert.equal(openAt(slabBytes), 2 * slabBytes);
+  assert.equal(foundAt(2 * slabBytes), slabBytes);
+  assert.equal(foundAt(slabBytes), 2 * slabBytes);
   truncateSync(join(path, 'slab'), 10_000);
-  assert.equal(openAt(slabBytes), 10_000);
+  assert.equal(foundAt(slabBytes), 10_000);
   assert.equal(readFileSync(join(path, 'slab')).toString('latin1', 0, 11), 'first bytes');
 });
 
 test('a second opening is refused until the first is closed', (context) => {
   const path = temporaryDirectory(context);
-  const first = DataDirectory.open(path, slabBytes);
-  assert.throws(() => DataDirectory.open(path, slabBytes), /used by another process/);
+  const first = openAt(path, slabBytes);
+  assert.throws(() => openAt(path, slabBytes), /used by another process/);
   first.close();
-  DataDirectory.open(path, slabBytes).close();
+  openAt(path, slabBytes).close();
 });
 
 test('what can’t be opened says what to do, and keeps nothing open', (context) => {
   const path = temporaryDirectory(context);
-  assert.throws(() => DataDirectory.open(path, 2 ** 50), /ENOSPC|EFBIG/);
-  assert.throws(() => DataDirectory.open(path, 2 ** 50), /[Ll]ower the capacity/);
-  DataDirectory.open(path, slabBytes).close();
+  assert.throws(() => openAt(path, 2 ** 50), /ENOSPC|EFBIG/);
+  assert.throws(() => openAt(path, 2 ** 50), /[Ll]ower the capacity/);
+  openAt(path, slabBytes).close();
   const blocked = temporaryDirectory(context);
   mkdirSync(join(blocked, 'slots'));
-  assert.throws(() => DataDirectory.open(blocked, slabBytes), /Something else is in that place/);
+  assert.throws(() => DataDirectory.open(blocked), /Something else is in that place/);
   writeFileSync(join(path, 'file'), '');
-  assert.throws(() => DataDirectory.open(join(path, 'file', 'data'), slabBytes), /no directory/);
+  assert.throws(() => DataDirectory.open(join(path, 'file', 'data')), /no directory/);
 });

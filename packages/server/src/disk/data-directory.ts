@@ -57,7 +57,7 @@ export class DataDirectory {
   readonly slabBytesFound: number;
   readonly #lock: number;
 
-  private constructor(path: string, slabBytes: number, open: (descriptor: number) => number) {
+  private constructor(path: string, open: (descriptor: number) => number) {
     this.path = path;
     mkdirSync(path, { recursive: true, mode: 0o700 });
     this.#lock = open(openSync(join(path, lockName), O_RDWR | O_CREAT, 0o600));
@@ -68,26 +68,36 @@ export class DataDirectory {
     this.slabHead = firstBytes(this.slabRead);
     this.tableHead = firstBytes(this.table);
     this.slabBytesFound = fstatSync(this.slabRead).size;
-    if (this.slabBytesFound > slabBytes) ftruncateSync(this.slabRead, slabBytes);
-    preallocate(this.slabRead, slabBytes);
     const survive = lentPagesSurvive(path);
     this.lendsPages = survive === 'yes';
     this.slabWrite = open(survive === 'unsupported' ? openSync(slab, O_RDWR) : openDirect(slab));
   }
 
-  /**
-   * Opens `path`, made if need be, and gives the slab `slabBytes`, all of them allocated. Nothing is kept open when it throws.
-   */
-  static open(path: string, slabBytes: number): DataDirectory {
+  /** Opens `path`, made if need be, and leaves the files as they are. Nothing is kept open when it throws. */
+  static open(path: string): DataDirectory {
     const descriptors: number[] = [];
     try {
-      return new DataDirectory(path, slabBytes, (descriptor) => {
+      return new DataDirectory(path, (descriptor) => {
         descriptors.push(descriptor);
         return descriptor;
       });
     } catch (error) {
       for (const descriptor of descriptors) closeSync(descriptor);
-      throw explained(path, slabBytes, error as NodeJS.ErrnoException);
+      throw explained(path, '', error as NodeJS.ErrnoException);
+    }
+  }
+
+  /**
+   * Gives the slab `slabBytes`, all of them allocated. What it gains is zeros: the header that says which rows are trusted must be
+   * durable before.
+   */
+  resizeSlab(slabBytes: number): void {
+    try {
+      if (this.slabBytesFound > slabBytes) ftruncateSync(this.slabRead, slabBytes);
+      preallocate(this.slabRead, slabBytes);
+    } catch (error) {
+      const purpose = ` with ${slabBytes} bytes for cache.capacity_bytes`;
+      throw explained(this.path, purpose, error as NodeJS.ErrnoException);
     }
   }
 
@@ -123,6 +133,9 @@ export class DataDirectory {
 }
 
 class InUse extends Error {}
+
+/** The directory can't be used; the message says what to do. */
+export class DataDirectoryError extends Error {}
 
 /** Reads until `into` is full or the file ends. */
 export function readAll(descriptor: number, into: Uint8Array, position: number): number {
@@ -160,13 +173,13 @@ const advice: ReadonlyMap<string | undefined, string> = new Map([
   ['ENOTDIR', 'A part of the path is no directory: name another node.data_dir'],
 ]);
 
-function explained(path: string, slabBytes: number, error: NodeJS.ErrnoException): Error {
+function explained(path: string, purpose: string, error: NodeJS.ErrnoException): Error {
   if (error instanceof InUse) {
-    return new Error(
+    return new DataDirectoryError(
       `node.data_dir ${path} is used by another process: stop that one or give this one a directory of its own`,
     );
   }
-  const what = `node.data_dir ${path} can't be prepared with ${slabBytes} bytes for cache.capacity_bytes`;
+  const what = `node.data_dir ${path} can't be prepared${purpose}`;
   const todo = advice.get(error.code) ?? 'Make it usable, or name another node.data_dir';
-  return new Error(`${what}: ${error.message}. ${todo}`, { cause: error });
+  return new DataDirectoryError(`${what}: ${error.message}. ${todo}`, { cause: error });
 }

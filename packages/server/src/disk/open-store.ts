@@ -1,8 +1,8 @@
 /**
  * Makes a store out of what is in a data directory: the blocks of earlier runs, or none, and says so in the log.
  *
- * Runs before anybody is served, so it may wait for the disk; one that takes long says how far it is. Afterwards the header of the
- * new run stands in the files.
+ * Runs before anybody is served, so it may wait for the disk; one that takes long says how far it is. The header of the new run is
+ * durable before the slab gets its length: from then on no row is trusted that may speak of bytes which weren't there.
  */
 import { randomBytes } from 'node:crypto';
 import type { Hash128 } from '@s3-accelerator/core/base/hash.ts';
@@ -12,7 +12,7 @@ import { planStart, type EmptyReason } from '@s3-accelerator/core/journal/start-
 import { rowPosition, type TableHeader } from '@s3-accelerator/core/journal/table-header.ts';
 import { Store, type StoreOptions } from '@s3-accelerator/core/store/store.ts';
 import type { Log } from '../log.ts';
-import { DataDirectory } from './data-directory.ts';
+import { DataDirectory, DataDirectoryError } from './data-directory.ts';
 
 /** A store and the files that it speaks of. */
 export interface OpenedStore {
@@ -52,27 +52,28 @@ const nothing: RecoveryCounts = {
 export function openStore(dataDir: string, options: StoreOptions, log: Log): OpenedStore {
   const store = new Store(options);
   log.info({ bytes: store.slabBytes, directory: dataDir }, 'preparing the slab');
-  const directory = DataDirectory.open(dataDir, store.slabBytes);
+  const directory = DataDirectory.open(dataDir);
   try {
     let recovered = nothing;
-    const plan = planStart(directory.tableHead, directory.slabHead, store, randomId());
+    const { tableHead, slabHead, slabBytesFound } = directory;
+    const plan = planStart(tableHead, slabHead, slabBytesFound, store, randomId());
     if (plan.kind === 'empty') {
       const { reason } = plan;
       log[reason === 'new' ? 'info' : 'warn']({ directory: dataDir, reason }, emptyReasons[reason]);
       directory.forgetRows();
-    } else {
-      if (!plan.isSlabTrusted) {
-        log.warn(
-          { directory: dataDir },
-          "the slab isn't the one that the last run wrote to: every block is verified before it is served",
-        );
-      }
-      recovered = restore(store, directory, plan.header, log);
+    } else if (!plan.isSlabTrusted) {
+      log.warn(
+        { directory: dataDir, found: slabBytesFound },
+        "the slab isn't as the last run left it, or gets longer: every block is verified before it is served",
+      );
     }
     directory.writeHeader(plan.header);
+    directory.resizeSlab(store.slabBytes);
+    if (plan.kind === 'restore') recovered = restore(store, directory, plan.header, log);
     return { store, directory, header: plan.header, recovered };
   } catch (error) {
     directory.close();
+    if (error instanceof DataDirectoryError) throw error;
     const { message } = error as Error;
     throw new Error(
       `node.data_dir ${dataDir} can't be read: ${message}. ` +

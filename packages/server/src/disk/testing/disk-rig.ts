@@ -34,11 +34,9 @@ export async function openRig(context: TestContext): Promise<DiskRig> {
   const reactor = new Reactor({ readThreads: 1, writeThreads: 1 });
   const fillMemory = alignedMemory(1 << 20);
   reactor.registerFillMemory(fillMemory);
-  const files = new LocalFiles(
-    DataDirectory.open(path, slabBytes),
-    await LogFile.open(path),
-    reactor,
-  );
+  const directory = DataDirectory.open(path);
+  directory.resizeSlab(slabBytes);
+  const files = new LocalFiles(directory, await LogFile.open(path), reactor);
   let closed: Promise<void> | null = null;
   const close = (): Promise<void> => (closed ??= files.close());
   context.after(async () => {
