@@ -51,7 +51,7 @@ export function simulate(
   options: RunOptions,
   print: ((line: string) => void) | null = null,
 ): RunOutcome {
-  const trace = new Trace(0, print);
+  const trace = new Trace(print);
   const world = new World(options, trace);
   const workload = new Workload(
     streamOf(options.seed, 'workload'),

@@ -16,30 +16,17 @@ export type ArgumentNames<Port> = {
 };
 
 export class Trace {
-  readonly #limit: number;
   readonly #print: ((line: string) => void) | null;
   #hash = 0x5eed;
-  #lines: string[] = [];
 
-  /** Keeps the last `limit` lines (0: none are made unless there is a `print`), and hands each to `print`. */
-  constructor(limit: number, print: ((line: string) => void) | null = null) {
-    this.#limit = limit;
+  /** Hands a line for each effect to `print`; without one no lines are made, since building them is what costs. */
+  constructor(print: ((line: string) => void) | null = null) {
     this.#print = print;
   }
 
   /** Eight hexadecimal digits. */
   get hash(): string {
     return (this.#hash >>> 0).toString(16).padStart(8, '0');
-  }
-
-  /** Up to the last `limit` lines, oldest first. */
-  get lines(): readonly string[] {
-    return this.#lines.slice(-this.#limit);
-  }
-
-  /** Whether lines are wanted: building them is what costs. */
-  get isReadable(): boolean {
-    return this.#limit > 0 || this.#print !== null;
   }
 
   /** Something happened at `time` (true, in milliseconds) to `who`; `names` are those of `values`. */
@@ -54,13 +41,10 @@ export class Trace {
     this.#foldText(who);
     this.#foldText(what);
     for (const value of values) this.#fold(value);
-    if (!this.isReadable) return;
+    if (this.#print === null) return;
     let line = `${time.toFixed(3).padStart(12)} ${who.padEnd(10)} ${what}`;
     for (const [index, value] of values.entries()) line += ` ${names[index]!}=${readable(value)}`;
-    this.#print?.(line);
-    if (this.#limit === 0) return;
-    this.#lines.push(line);
-    if (this.#lines.length > 2 * this.#limit) this.#lines = this.#lines.slice(-this.#limit);
+    this.#print(line);
   }
 
   #fold(value: unknown): void {

@@ -90,7 +90,7 @@ export class Story {
       delays: { ...PLAIN_RUN.delays, ...setting.delays },
       faults: { ...PLAIN_RUN.faults, ...setting.faults },
     };
-    this.world = new World(options, new Trace(0));
+    this.world = new World(options, new Trace());
     const { writes } = this.world;
     this.#requests = new ClientRequests({ world: this.world, writes, buckets: BUCKETS });
   }
