@@ -1,6 +1,7 @@
 /** Bugs that seeds of the simulator found, each with its seed and what happened. */
 import { deepEqual, equal } from 'node:assert/strict';
 import { test } from 'node:test';
+import { HEADER_BYTES } from '@s3-accelerator/core/journal/table-header.ts';
 import { BLOCK, tell } from './story.ts';
 
 // Seed 176: an object was written over with the very same bytes. Its ETag stayed, so S3 confirmed what the home knew with a
@@ -68,7 +69,7 @@ test('rows of what was cut off a slab come back from a crash as rows that nobody
     equal(story.fetchesDuring(read), 0, 'the block is stored');
     const node = story.homeOf('a/table', 'builds');
     story.restart(node, (host) => {
-      host.shutDown(() => undefined);
+      host.stop();
       story.until(() => host.run === null);
       host.files.setSlabBytes(HEADER_BYTES);
     });
