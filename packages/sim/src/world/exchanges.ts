@@ -5,7 +5,6 @@ import type { ObjectMetadata, OriginError } from '@s3-accelerator/core/read.ts';
 import { s3Errors, type ErrorCode } from '@s3-accelerator/core/s3/errors.ts';
 import type { AnswerEnd, ClientAnswer } from '../history/client-answer.ts';
 import { requestOfError } from './origin.ts';
-import type { PassedRead } from './passed-read.ts';
 import type { Surroundings } from './surroundings.ts';
 
 type ClientEffects = Pick<
@@ -26,7 +25,8 @@ export interface Exchange {
   /** The client doesn't read for so many milliseconds, the first time that it should. */
   readonly stallMs: number;
   readonly onEnd: () => void;
-  pass: PassedRead | null;
+  /** Its way through to S3, once it is on it. */
+  pass: { clientGone(): void } | null;
   hasStalled: boolean;
 }
 

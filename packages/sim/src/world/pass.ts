@@ -15,3 +15,22 @@ export interface Pass {
   /** The node's process ended. */
   nodeEnded(): void;
 }
+
+/** The node that a request passes through. */
+export interface PassingNode {
+  readonly nodeId: number;
+  readonly life: number;
+  readonly passes: Set<Pass>;
+  /** A write of the object passes through here. */
+  noteWrite(bucket: string, key: string, phase: 'started' | 'finished'): void;
+}
+
+/** The gateway that a request passes through. */
+export interface PassingGateway {
+  readonly passes: Set<Pass>;
+  /** The link to an object's home; `run` is null where nobody listens. */
+  linkToHome(
+    bucket: string,
+    key: string,
+  ): { readonly link: Link; readonly run: PassingNode | null };
+}

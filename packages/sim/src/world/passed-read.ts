@@ -1,18 +1,20 @@
 /** A client's read that the cache doesn't answer: sent to S3 by the object's home, and what comes is relayed as it is. */
 import type { OriginRequest } from '../history/origin-request.ts';
-import type { Exchange } from './exchanges.ts';
-import type { GatewayRun } from './gateway-run.ts';
+import type { Exchange, Exchanges } from './exchanges.ts';
 import { newLane, type Link } from './network.ts';
-import type { NodeRun } from './node-run.ts';
 import { requestOfError, type OriginAnswer } from './origin.ts';
-import type { Pass } from './pass.ts';
+import type { Pass, PassingGateway, PassingNode } from './pass.ts';
 import type { Surroundings } from './surroundings.ts';
+
+interface ReadingGateway extends PassingGateway {
+  readonly exchanges: Exchanges;
+}
 
 export class PassedRead implements Pass {
   readonly link: Link;
   readonly #world: Surroundings;
-  readonly #gateway: GatewayRun;
-  readonly #run: NodeRun | null;
+  readonly #gateway: ReadingGateway;
+  readonly #run: PassingNode | null;
   readonly #exchange: Exchange;
   readonly #toNode = newLane();
   readonly #toGateway = newLane();
@@ -20,7 +22,7 @@ export class PassedRead implements Pass {
   #isOverAtGateway = false;
   #isOverAtNode = false;
 
-  constructor(world: Surroundings, gateway: GatewayRun, exchange: Exchange) {
+  constructor(world: Surroundings, gateway: ReadingGateway, exchange: Exchange) {
     const { bucket, key } = exchange.record.request;
     const { link, run } = gateway.linkToHome(bucket, key);
     this.#world = world;

@@ -16,17 +16,20 @@
 import type { WriteOutcome } from '@s3-accelerator/core/gateway/knowledge.ts';
 import type { ClientWrite } from '../history/client-write.ts';
 import { nameOf, type WriteAnswer } from '../oracle/oracle.ts';
-import type { GatewayRun } from './gateway-run.ts';
 import { newLane, type Link } from './network.ts';
-import type { NodeRun } from './node-run.ts';
 import type { OriginWrites, WriteFault } from './origin-writes.ts';
-import type { Pass } from './pass.ts';
+import type { Pass, PassingGateway, PassingNode } from './pass.ts';
 import type { Surroundings } from './surroundings.ts';
 import type { WriteRequest } from './write-request.ts';
 
+interface WritingGateway extends PassingGateway {
+  writeStarted(bucket: string, key: string): void;
+  writeFinished(bucket: string, key: string, outcome: WriteOutcome): void;
+}
+
 export interface PassedWriteOptions {
   readonly world: Surroundings;
-  readonly gateway: GatewayRun;
+  readonly gateway: WritingGateway;
   readonly writes: OriginWrites;
   readonly record: ClientWrite;
   readonly request: WriteRequest;
@@ -39,7 +42,7 @@ export interface PassedWriteOptions {
 export class PassedWrite implements Pass {
   readonly link: Link;
   readonly #options: PassedWriteOptions;
-  readonly #run: NodeRun | null;
+  readonly #run: PassingNode | null;
   readonly #toNode = newLane();
   readonly #toGateway = newLane();
   #bodyIsWhole = false;

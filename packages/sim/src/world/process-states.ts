@@ -1,11 +1,35 @@
 /** What processes hold right now, with the limit of each level, for the checkers. */
+import type { Gateway } from '@s3-accelerator/core/gateway/gateway.ts';
 import type { GatewayLimits } from '@s3-accelerator/core/gateway/limits.ts';
 import type { NodeLimits } from '@s3-accelerator/core/node/limits.ts';
+import type { Node } from '@s3-accelerator/core/node/node.ts';
+import type { Store } from '@s3-accelerator/core/store/store.ts';
 import type { Level, ProcessState } from '../history/views.ts';
-import type { GatewayRun } from './gateway-run.ts';
-import type { NodeRun } from './node-run.ts';
 
-export function nodeState(run: NodeRun, limits: NodeLimits): ProcessState {
+interface Sized {
+  readonly size: number;
+}
+
+/** One life of a node, as far as it holds something. */
+export interface NodeHolding {
+  readonly nodeId: number;
+  readonly node: Node;
+  readonly store: Store;
+  readonly fetches: Sized;
+  readonly answers: Sized;
+  readonly passes: Sized;
+}
+
+/** One life of a gateway. */
+export interface GatewayHolding {
+  readonly gatewayId: number;
+  readonly gateway: Gateway;
+  readonly transfers: Sized;
+  readonly exchanges: Sized;
+  readonly passes: Sized;
+}
+
+export function nodeState(run: NodeHolding, limits: NodeLimits): ProcessState {
   const { node, store, fetches, answers, passes } = run;
   const levels = node.levels();
   const journal = node.journal.levels();
@@ -37,7 +61,7 @@ export function nodeState(run: NodeRun, limits: NodeLimits): ProcessState {
 }
 
 export function gatewayState(
-  run: GatewayRun,
+  run: GatewayHolding,
   limits: GatewayLimits,
   blockBytes: number,
   nodes: number,

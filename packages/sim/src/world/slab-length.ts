@@ -60,7 +60,7 @@ export class SlabLength {
   #restoreSoon(): void {
     this.#queue.in(lookMs, () => {
       if (this.#isOver || this.#known === this.#store.slabBytes) return;
-      if (this.#store.isPinnedPast(this.#known)) {
+      if (this.#store.mustStayCut(this.#known)) {
         this.#restoreSoon();
         return;
       }
