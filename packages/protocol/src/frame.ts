@@ -35,6 +35,7 @@ export const FrameType = {
   ready: 5,
   ping: 6,
   pong: 7,
+  leaving: 8,
 
   readLookup: 16,
   readBlocks: 17,

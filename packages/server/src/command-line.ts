@@ -2,7 +2,7 @@
  * The command line of `s3-accelerator`, and the life of the process around it.
  *
  * It loads and checks the configuration, has the process started by the callback it is given, and then turns signals
- * into calls: SIGTERM and SIGINT stop, SIGHUP reloads. Exit codes: 0 stopped as asked, 1 failed while running, 2 the
+ * into calls: SIGTERM and SIGINT stop, SIGHUP reloads, SIGUSR1 leaves the cluster. Exit codes: 0 stopped as asked, 1 failed while running, 2 the
  * command or the configuration is wrong, before anything was started or created.
  */
 import { parseArgs } from 'node:util';
@@ -19,6 +19,13 @@ import { version } from './version.ts';
 
 /** A process that serves. */
 export interface Running {
+  /** Resolves when the process can't go on, with the reason. */
+  readonly failed: Promise<string>;
+  /**
+   * SIGUSR1: gives the node's place in the ring up, goes on serving, and resolves when it may end; false when there is nothing
+   * to leave.
+   */
+  leave(): Promise<boolean>;
   /** Takes over what SIGHUP may change: clients, grants, bucket policies, origins. */
   reload(config: Config): void;
   /** Finishes what is under way and releases everything. */
@@ -38,7 +45,8 @@ storage node, a [gateway] table a gateway, both make it both.
   --help           print this and exit
 
 Signals: SIGTERM and SIGINT finish the answers under way and exit. SIGHUP reads the file again and applies
-its clients, grants, bucket policies, origins and log level; a file with problems changes nothing.
+its clients, grants, bucket policies, origins and log level; a file with problems changes nothing. SIGUSR1
+makes a node leave its cluster: it gives its keys up, serves what it holds for cluster.fallback_window_s, and exits.
 
 Every setting: docs/configuration.md. An example of each: config/example.toml.
 `;
@@ -146,6 +154,12 @@ async function run(file: string, start: Start): Promise<void> {
   const stopAsked = new Promise<NodeJS.Signals>((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, resolve);
   });
+  // Also before there is anything to leave: without a listener, Node would open its debugger.
+  let askLeave: (value: 'leave') => void = () => undefined;
+  const leaveAsked = new Promise<'leave'>((resolve) => (askLeave = resolve));
+  process.on('SIGUSR1', () => {
+    askLeave('leave');
+  });
   let running: Running;
   try {
     running = await start(config, log);
@@ -158,11 +172,21 @@ async function run(file: string, start: Start): Promise<void> {
     reload(file, config, running, log);
   });
   log.info('started');
-  const signal = await stopAsked;
-  log.info({ signal }, 'stopping');
+  const left = leaveAsked.then(() => leave(running, log));
+  const failure = running.failed.then((why) => ({ why }));
+  const end = await Promise.race([stopAsked, left, failure]);
+  if (typeof end === 'string') log.info({ signal: end }, 'stopping');
+  else log.error({ why: end.why }, 'stopping: this process must not go on');
   await running.stop();
   log.info('stopped');
-  process.exit(0);
+  process.exit(typeof end === 'string' ? 0 : 1);
+}
+
+/** Resolves when the node may end; never, when there is nothing to leave. */
+async function leave(running: Running, log: Log): Promise<'SIGUSR1'> {
+  log.info({ signal: 'SIGUSR1' }, 'leaving the cluster');
+  if (await running.leave()) return 'SIGUSR1';
+  return new Promise(() => undefined);
 }
 
 /** Applies what the file says now. `started` is what the process was started with: some of it stays in force. */

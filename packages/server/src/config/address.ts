@@ -25,6 +25,11 @@ export function formatAddress({ host, port }: Address): string {
 
 const wildcards = new Set(['0.0.0.0', '::']);
 
+/** Whether others can be told to come here: not every address of a machine, and not a port still to be chosen. */
+export function isReachable({ host, port }: Address): boolean {
+  return port !== 0 && !wildcards.has(host);
+}
+
 /** Whether two listeners at these addresses would get in each other's way. */
 export function collide(one: Address, other: Address): boolean {
   if (one.port === 0 || one.port !== other.port) return false;

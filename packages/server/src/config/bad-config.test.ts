@@ -157,7 +157,7 @@ ${node}`,
       'origin.endpoint = "https://(hidden)@host": must be an http or https URL without credentials, query or fragment',
       'origin.secret_access_key = (hidden): must be text of 1 to 4096 characters without line breaks',
       'cluster.secret = (hidden): must be text of 1 to 4096 characters without line breaks',
-      "node.id = 0: must be an id in cluster.nodes (there are none); joining by gossip isn't supported yet by this version",
+      'node.id = 0: has no entry in cluster.nodes to say where others reach it; add one, or make node.listen that address',
     ],
   ],
   [
@@ -262,9 +262,26 @@ grants = [{ bucket = "*", access = "read" }]
       .replace('[node]\nid = 0', '[node]\nid = 3')
       .replace(/grants = .*/, 'grants = []'),
     [
-      "node.id = 3: must be an id in cluster.nodes (0); joining by gossip isn't supported yet by this version",
+      'node.id = 3: has no entry in cluster.nodes to say where others reach it; add one, or make node.listen that address',
       'clients[0].grants: missing; a client without any may do nothing',
     ],
+  ],
+  [
+    'a node without an entry needs an address that others can be told',
+    (origin + clients + cluster + node + gateway).replace(
+      '[node]\nid = 0',
+      '[node]\nid = 3\nlisten = "0.0.0.0:9403"',
+    ),
+    [
+      'node.id = 3: has no entry in cluster.nodes to say where others reach it; add one, or make node.listen that address',
+    ],
+  ],
+  [
+    'a node without an entry has no weight among those that have one',
+    (origin + clients + cluster + node + gateway)
+      .replace('[node]\nid = 0', '[node]\nid = 3\nlisten = "127.0.0.1:9403"')
+      .replace('9400" }', '9400", weight = 3800 }'),
+    ['node.id = 3: has no entry in cluster.nodes to give its weight, and others there have one'],
   ],
   [
     'names of buckets are judged as well',

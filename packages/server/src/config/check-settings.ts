@@ -4,7 +4,7 @@
  * A setting that was a fault by itself is missing here, and is not held against the others.
  */
 import type { Address } from './address.ts';
-import { collide, formatAddress } from './address.ts';
+import { collide, formatAddress, isReachable } from './address.ts';
 import type { Problems } from './problems.ts';
 import type { Unsure } from './read-settings.ts';
 import { joinPath } from './read-settings.ts';
@@ -64,12 +64,27 @@ function checkNode({ node, cluster, origin, origins }: Read, problems: Problems)
     }
     return;
   }
-  const ids = cluster.nodes?.map((member) => member.id);
-  if (ids === undefined || node.id === undefined || ids.includes(node.id)) return;
-  const known = ids.length === 0 ? 'there are none' : ids.join(', ');
-  problems.add(
-    `node.id = ${node.id}: must be an id in cluster.nodes (${known}); joining by gossip isn't supported yet by this version`,
-  );
+  checkOwnEntry(node, cluster, problems);
+}
+
+/** A node has an entry in the list, or an address to be told to others and the weight that all have. */
+function checkOwnEntry(
+  node: NonNullable<Read['node']>,
+  cluster: NonNullable<Read['cluster']>,
+  problems: Problems,
+): void {
+  const { nodes } = cluster;
+  if (nodes === undefined || node.id === undefined) return;
+  if (nodes.some(({ id }) => id === node.id)) return;
+  if (node.listen === undefined || !isReachable(node.listen)) {
+    problems.add(
+      `node.id = ${node.id}: has no entry in cluster.nodes to say where others reach it; add one, or make node.listen that address`,
+    );
+  } else if (nodes.some(({ weight }) => weight !== undefined && weight !== 1)) {
+    problems.add(
+      `node.id = ${node.id}: has no entry in cluster.nodes to give its weight, and others there have one`,
+    );
+  }
 }
 
 function checkCluster({ cluster }: Read, problems: Problems): void {

@@ -109,6 +109,15 @@ test('a process that is node and gateway needs no cluster', () => {
   assert.equal(config.node?.dataDir, `${process.cwd()}/cache`);
 });
 
+test('a node that names only a running one is reached where it listens', () => {
+  const joining = storageNode
+    .replace(/nodes = .*\n.*\n/, 'nodes = [{ id = 0, address = "10.0.1.10:9400" }]\n')
+    .replace('[node]\nid = 0', '[node]\nid = 4\nlisten = "10.0.1.14:9400"');
+  const { node } = read(joining);
+  assert.deepEqual(node?.address, { host: '10.0.1.14', port: 9400 });
+  assert.equal(node.weight, 1);
+});
+
 test("a gateway's region is its origin's, unless it has its own", () => {
   assert.equal(read(lone).gateway?.region, 'eu-west-1');
   const own = lone.replace('[gateway]', '[gateway]\nregion = "auto"');
@@ -118,6 +127,8 @@ test("a gateway's region is its origin's, unless it has its own", () => {
 test('a node listens where it says, else at its address in the cluster', () => {
   const elsewhere = storageNode.replace('[node]', '[node]\nlisten = "0.0.0.0:9400"');
   assert.deepEqual(read(elsewhere).node?.listen, { host: '0.0.0.0', port: 9400 });
+  assert.deepEqual(read(elsewhere).node?.address, { host: '10.0.1.10', port: 9400 });
+  assert.equal(read(elsewhere).node?.weight, 3800);
 });
 
 test("a bucket's policy takes what it leaves out from the default policy", () => {

@@ -19,9 +19,12 @@ export type BucketOriginConfig = OriginConfig & { readonly bucket: string | unde
 export type ClusterConfig = NonNullable<Settings['cluster']>;
 export type ClientConfig = Settings['clients'][number];
 
-/** `listen` is known, except in a lone process without `[cluster]`, whose node nobody else asks. */
+/** `listen` and `address` are known, except in a lone process without `[cluster]`, whose node nobody else asks. */
 export type NodeConfig = Omit<NonNullable<Settings['node']>, 'listen'> & {
   readonly listen: Address | undefined;
+  /** Where others reach the node. */
+  readonly address: Address | undefined;
+  readonly weight: number;
 };
 
 export type GatewayConfig = Omit<NonNullable<Settings['gateway']>, 'region'> & {
@@ -89,7 +92,14 @@ function complete(settings: Settings): Config {
   const own = cluster?.nodes.find((member) => member.id === node?.id);
   return Object.freeze({
     ...settings,
-    node: node && Object.freeze({ ...node, listen: node.listen ?? own?.address }),
+    node:
+      node &&
+      Object.freeze({
+        ...node,
+        listen: node.listen ?? own?.address,
+        address: own?.address ?? node.listen,
+        weight: own?.weight ?? 1,
+      }),
     gateway:
       gateway &&
       Object.freeze({

@@ -22,8 +22,6 @@ const keys: ReadonlySet<string> = new Set([
   'hot_replicas',
   'hot_window',
   'lease',
-  'fallback_window',
-  'down_grace',
   'scrub_interval',
 ]);
 

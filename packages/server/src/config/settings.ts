@@ -82,7 +82,7 @@ export const settings = {
         doc: 'Shared by every process of the cluster, and proof that it belongs to it. Make it long and random.',
       }),
       nodes: list(
-        'The storage nodes. Required with `[gateway]` where the process is no node itself. Every process names every node.',
+        'Storage nodes to find the cluster by. A gateway needs to name one that runs, better two. A node names itself and any that run: it joins them, and all others that the list names count no more. When none of them runs, it begins a cluster of the whole list.',
         {
           id: integer({
             min: 0,
@@ -106,6 +106,20 @@ export const settings = {
         },
         { inline: true },
       ),
+      down_grace_s: integer({
+        min: 1,
+        max: 86_400,
+        unit: 's',
+        default: 60,
+        doc: 'How long a node that is down keeps its place in the ring. Longer than a restart takes, so that one moves no key. The same on all nodes.',
+      }),
+      fallback_window_s: integer({
+        min: 1,
+        max: 86_400,
+        unit: 's',
+        default: 600,
+        doc: 'After a ring change, how long new owners ask the previous ones before S3, and how long a node that leaves goes on serving.',
+      }),
       tcp: table(
         'TCP timers on links between processes of the cluster. They need Linux 6.15; an older kernel keeps its own.',
         {
@@ -145,7 +159,7 @@ export const settings = {
       need: 'optional',
       fallbackText: "this node's address in `cluster.nodes`",
       example: '"0.0.0.0:9400"',
-      doc: 'Where gateways and other nodes connect.',
+      doc: 'Where gateways and other nodes connect (TCP), and where the node gossips (UDP, the same port). Without an entry in `cluster.nodes`, also the address that others are told.',
     }),
     max_links: integer({
       min: 1,

@@ -17,13 +17,13 @@ import type { OriginCounters } from '../origin/origin-counters.ts';
 import type { LabelsByName, Metrics } from './metrics.ts';
 import type { MetricName } from './table.ts';
 
-type Published = readonly [name: MetricName, labels?: LabelsByName];
-type Plan<C> = Readonly<Record<keyof C, Published | null>>;
+export type Published = readonly [name: MetricName, labels?: LabelsByName];
+export type Plan<C> = Readonly<Record<keyof C, Published | null>>;
 
 export type ReactorStats = Readonly<Record<keyof typeof Stat, number>>;
 
 /** Publishes plain counters by their plan. `read` is called for each figure of a scrape. */
-function publish<C extends Readonly<Record<keyof C, number>>>(
+export function publish<C extends Readonly<Record<keyof C, number>>>(
   metrics: Metrics,
   plan: Plan<C>,
   read: () => C,
@@ -116,8 +116,8 @@ export function publishLimit(metrics: Metrics, name: string, read: () => number)
   metrics.readFrom('s3accel_limits_reached_total', read, { limit: name });
 }
 
-const limit = (name: string): Published => ['s3accel_limits_reached_total', { limit: name }];
-const fault = (source: string, code: string): Published => [
+export const limit = (name: string): Published => ['s3accel_limits_reached_total', { limit: name }];
+export const fault = (source: string, code: string): Published => [
   's3accel_errors_total',
   { source, code },
 ];

@@ -158,6 +158,42 @@ export const metricTable = {
   }),
   s3accel_node_links: gauge('Open links from gateways and other nodes.'),
 
+  s3accel_ring_version: gauge(
+    'Version of the ring that the process places by; 0 before it has one.',
+  ),
+  s3accel_ring_members: gauge('Nodes in that ring.'),
+  s3accel_cluster_nodes_alive: gauge('Nodes that run, as far as this one knows.'),
+  s3accel_cluster_nodes_suspect: gauge('Nodes that did not answer and may still contradict.'),
+  s3accel_cluster_nodes_down: gauge('Nodes that are down, whether they still have a place or not.'),
+  s3accel_cluster_probes_total: counter('Probes of other nodes.', noLabels),
+  s3accel_cluster_failed_probes_total: counter(
+    'Probes that nobody answered, not even by way of others.',
+    noLabels,
+  ),
+  s3accel_cluster_refutations_total: counter(
+    'How often this node contradicted that it be suspect, down or out of the ring.',
+    noLabels,
+  ),
+  s3accel_cluster_downs_total: counter('Nodes that were found down here.', noLabels),
+  s3accel_cluster_removals_total: counter(
+    'Places in the ring taken here from nodes that stayed down for the grace.',
+    noLabels,
+  ),
+  s3accel_cluster_table_pulls_total: counter(
+    'Tables of members asked of others because they differ.',
+    noLabels,
+  ),
+  s3accel_cluster_late_ticks_total: counter(
+    'Ticks of membership so late that the process must have stood still.',
+    noLabels,
+  ),
+  s3accel_gossip_packets_total: counter('Packets of gossip.', { direction: ['received', 'sent'] }),
+  s3accel_gossip_sent_bytes_total: counter('Bytes of the packets sent.', noLabels),
+  s3accel_gossip_dropped_total: counter(
+    'Datagrams dropped: no gossip at all, without budget to check it, not vouched for by the cluster secret, of another version; or not sent.',
+    { reason: ['foreign', 'unchecked', 'bad-mac', 'malformed', 'unsent'] },
+  ),
+
   s3accel_s3_requests_total: counter('Requests sent to origins, by the status answered.', {
     operation: 'open',
     status: 'open',

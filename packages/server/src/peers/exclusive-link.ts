@@ -40,6 +40,8 @@ export class ExclusiveLink implements LinkUser, ReadLink {
   readonly #link: Link;
   readonly #answer = newReadAnswer();
   #served = false;
+  /** The node takes no further reads on it. */
+  #isLeaving = false;
   /** The read that this link is used by; null while it is free, or while it drops the rest of an answer. */
   #current: PendingRead | null = null;
   #relaying = false;
@@ -153,10 +155,15 @@ export class ExclusiveLink implements LinkUser, ReadLink {
     this.#context.reactor.deadline(this.#link.id, this.#limits.idleMs);
     this.#link.receiveHeadsOnly();
     this.#owner.onOpen();
-    this.#owner.onFree(this);
+    this.#beFree();
   }
 
   onFrame(link: Link, header: FrameHeader, start: number, end: number): void {
+    if (header.type === FrameType.leaving) {
+      this.#isLeaving = true;
+      if (this.#current === null && !this.#relaying) link.end();
+      return;
+    }
     const pending = this.#current;
     if (pending?.id !== header.requestId || this.#isAnswered(pending)) {
       link.breakOff('unasked');
@@ -172,7 +179,7 @@ export class ExclusiveLink implements LinkUser, ReadLink {
       this.#dropBody();
     } else if (answer.kind === 'failure' || answer.bodyLength === 0) {
       this.#current = null;
-      this.#owner.onFree(this);
+      this.#beFree();
       this.#reads.finish(pending, answer);
     } else {
       const { id } = pending;
@@ -196,7 +203,7 @@ export class ExclusiveLink implements LinkUser, ReadLink {
       this.#dropBody();
     } else if (pending.stage === 'taken') {
       this.#current = null;
-      this.#owner.onFree(this);
+      this.#beFree();
       this.#reads.finishBody(pending);
     } else {
       pending.stage = 'held';
@@ -220,7 +227,7 @@ export class ExclusiveLink implements LinkUser, ReadLink {
     else this.#context.reactor.resume(this.#link.id);
     this.#emptying = false;
     this.#current = null;
-    this.#owner.onFree(this);
+    this.#beFree();
     if (pending.stage === 'held') this.#reads.hold(pending);
     else if (pending.stage === 'relaying') this.#reads.finishBody(pending);
     else this.#reads.release(pending);
@@ -239,7 +246,7 @@ export class ExclusiveLink implements LinkUser, ReadLink {
     } else if (status === RelayStatus.targetGone) {
       this.#dropRest(missing);
     } else {
-      this.#owner.onFree(this);
+      this.#beFree();
     }
     if (pending === null) return;
     if (pending.stage === 'dropped') this.#reads.release(pending);
@@ -260,6 +267,11 @@ export class ExclusiveLink implements LinkUser, ReadLink {
     else if (pending.stage !== 'held') this.#reads.fail(pending, 'peer');
   }
 
+  #beFree(): void {
+    if (this.#isLeaving) this.#link.end();
+    else this.#owner.onFree(this);
+  }
+
   /** Gets rid of an unwanted body, whose head has just been read. */
   #dropBody(): void {
     if (this.#link.lost) return;
@@ -268,7 +280,7 @@ export class ExclusiveLink implements LinkUser, ReadLink {
       return;
     }
     this.#relaying = this.#link.dropBody(relayToken);
-    if (!this.#relaying) this.#owner.onFree(this);
+    if (!this.#relaying) this.#beFree();
   }
 
   /** Gets rid of what a dead client left. */

@@ -45,6 +45,11 @@ export class ExclusivePool implements ReadLink {
     return this.#pool.links.size;
   }
 
+  /** Whether no read is carried or waits. */
+  get isIdle(): boolean {
+    return this.#pool.isIdle;
+  }
+
   send(pending: PendingRead, request: ReadRequest): void {
     const bytes = new Uint8Array(readRequestBound(request));
     const frame = bytes.subarray(0, encodeReadRequest(bytes, 0, pending.id, request));

@@ -1,10 +1,11 @@
 /**
  * A link that carries one passed-through request at a time, as its asking end sees it.
  *
- *     waiting ──▶ sent (head, body, end) and answered (head, body, end) ──▶ the link is free
- *        └─ aborted or failed: the link is reset, so that the other end can't take half a body for a whole one
+ *     free ──▶ sent (head, body, end) and answered (head, body, end) ──▶ free
+ *        │                └─ aborted or failed: the link is reset, so that the other end can't take half a body for a whole one
+ *        └─ the node is leaving: ended, at once or when the request it carries is answered
  *
- * `AskedForward` is the request, `ForwardLink` the link. Both directions stream: what the node doesn't read is held back by TCP
+ * Both directions stream: what the node doesn't read is held back by TCP
  * and shows here as a mark that isn't reached, and what the client doesn't take pauses the link. At most about
  * `forwardWindowBytes` and the last write wait in this process.
  */
@@ -23,7 +24,8 @@ import {
   encodeRequestHead,
   requestHeadBytes,
 } from '@s3-accelerator/protocol/pass-through.ts';
-import type { Forwarding, ForwardRequest, ForwardSink } from '../passthrough/forward.ts';
+import type { Forwarding } from '../passthrough/forward.ts';
+import type { AskedForward } from './asked-forward.ts';
 import type { LinkContext } from './link-context.ts';
 import { AskingHandshake } from './link-handshake.ts';
 import { forwardWindowBytes } from './link-options.ts';
@@ -31,120 +33,17 @@ import type { LinkOwner } from './link-pool.ts';
 import type { LinkUser } from './link.ts';
 import { Link } from './link.ts';
 
-/** Where requests wait for a link. */
-export interface ForwardQueue {
-  onWaitingAborted(asked: AskedForward): void;
-}
-
 /** A mark behind the bytes of the window: one at a time. */
 const windowToken = 1;
 
-/** One request on its way to a node. */
-export class AskedForward implements Forwarding {
-  readonly request: ForwardRequest;
-  readonly #sink: ForwardSink;
-  readonly #queue: ForwardQueue;
-  #link: ForwardLink | null = null;
-  /** What was written before there was a link. */
-  #early: Uint8Array[] = [];
-  #paused = false;
-  #ended = false;
-  #over = false;
-
-  constructor(request: ForwardRequest, sink: ForwardSink, queue: ForwardQueue) {
-    this.request = request;
-    this.#sink = sink;
-    this.#queue = queue;
-  }
-
-  get ended(): boolean {
-    return this.#ended;
-  }
-
-  write(bytes: Uint8Array): boolean {
-    if (this.#over || bytes.length === 0) return true;
-    if (this.#link !== null) return this.#link.writeBody(bytes);
-    this.#early.push(bytes.slice());
-    return false;
-  }
-
-  end(): void {
-    if (this.#over || this.#ended) return;
-    this.#ended = true;
-    this.#link?.endBody();
-  }
-
-  abort(): void {
-    if (this.#over) return;
-    this.#over = true;
-    this.#early = [];
-    if (this.#link === null) this.#queue.onWaitingAborted(this);
-    else this.#link.close();
-  }
-
-  pause(): void {
-    this.#paused = true;
-    if (!this.#over) this.#link?.pause();
-  }
-
-  resume(): void {
-    this.#paused = false;
-    if (!this.#over) this.#link?.resume();
-  }
-
-  // — what the link and the pool say
-
-  /** The request got a link: what it has so far is sent. */
-  onLink(link: ForwardLink): void {
-    this.#link = link;
-    const early = this.#early;
-    this.#early = [];
-    let blocked = false;
-    for (const bytes of early) blocked = !link.writeBody(bytes);
-    if (this.#ended) link.endBody();
-    if (this.#paused) link.pause();
-    // Without a mark that is under way, nothing else would tell that more may be written.
-    if (early.length > 0 && !blocked) this.#sink.onDrain();
-  }
-
-  onHead(status: number, headers: string[]): void {
-    if (!this.#over) this.#sink.onHead(status, headers);
-  }
-
-  onBody(bytes: Uint8Array): void {
-    if (!this.#over) this.#sink.onBody(bytes);
-  }
-
-  onDrain(): void {
-    if (!this.#over) this.#sink.onDrain();
-  }
-
-  onEnd(): void {
-    if (this.#over) return;
-    this.#over = true;
-    this.#sink.onEnd();
-  }
-
-  onFailed(code: string, message: string): void {
-    if (this.#over) return;
-    this.#over = true;
-    this.#sink.onFailed({ code, message });
-  }
-
-  /** Fails once the current call is over. */
-  failLater(code: string, message: string): void {
-    queueMicrotask(() => {
-      this.onFailed(code, message);
-    });
-  }
-}
-
-export class ForwardLink implements LinkUser {
+export class ForwardLink implements LinkUser, Forwarding {
   readonly #context: LinkContext;
   readonly #owner: LinkOwner<ForwardLink>;
   readonly #link: Link;
   readonly #idleMs: number;
   #served = false;
+  /** The node takes no further requests on it. */
+  #isLeaving = false;
   #current: AskedForward | null = null;
   #headCame = false;
   #paused = false;
@@ -181,10 +80,10 @@ export class ForwardLink implements LinkUser {
     const head = new Uint8Array(length);
     encodeRequestHead(head, 0, asked.request);
     this.#link.sendBytes(head);
-    asked.onLink(this);
+    asked.onWay(this);
   }
 
-  writeBody(bytes: Uint8Array): boolean {
+  write(bytes: Uint8Array): boolean {
     for (let at = 0; at < bytes.length; at += maxBodyBytes) {
       const piece = bytes.subarray(at, at + maxBodyBytes);
       const head = new Uint8Array(frameHeaderBytes);
@@ -201,7 +100,7 @@ export class ForwardLink implements LinkUser {
     return !this.#marked;
   }
 
-  endBody(): void {
+  end(): void {
     this.#link.sendBareFrame(FrameType.requestEnd, 0);
   }
 
@@ -213,6 +112,10 @@ export class ForwardLink implements LinkUser {
   resume(): void {
     this.#paused = false;
     this.#context.reactor.resume(this.#link.id);
+  }
+
+  abort(): void {
+    this.#link.lose();
   }
 
   close(): void {
@@ -228,6 +131,11 @@ export class ForwardLink implements LinkUser {
   }
 
   onFrame(link: Link, header: FrameHeader, start: number, end: number): void {
+    if (header.type === FrameType.leaving) {
+      this.#isLeaving = true;
+      if (this.#current === null) link.end();
+      return;
+    }
     const asked = this.#current;
     if (asked === null) {
       link.breakOff('unasked');
@@ -270,7 +178,7 @@ export class ForwardLink implements LinkUser {
     const asked = this.#current;
     this.#current = null;
     this.#owner.onLost(this, this.#served);
-    asked?.onFailed('ServiceUnavailable', `the link to ${this.#link.peer} was lost`);
+    asked?.onLost(`the link to ${this.#link.peer} was lost`);
   }
 
   #onHead(asked: AskedForward, header: FrameHeader, start: number, end: number): void {
@@ -292,7 +200,7 @@ export class ForwardLink implements LinkUser {
     }
     this.#current = null;
     this.#release(asked);
-    asked.onFailed(failure.code, failure.message);
+    asked.onFailed(failure);
   }
 
   #finish(asked: AskedForward): void {
@@ -312,6 +220,10 @@ export class ForwardLink implements LinkUser {
   }
 
   #beFree(): void {
+    if (this.#isLeaving) {
+      this.#link.end();
+      return;
+    }
     this.#context.reactor.deadline(this.#link.id, this.#idleMs);
     this.#owner.onFree(this);
   }

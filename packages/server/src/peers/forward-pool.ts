@@ -1,21 +1,15 @@
 /**
  * The links that carry passed-through requests to one node, `forwardLinks` at most, and the requests that wait for one: past
- * `maxWaiting` they fail with SlowDown. A request gets a link of its own for its whole life.
+ * `maxWaiting` they fail with SlowDown. A request gets a link of its own for its whole life; one that gets none goes on its next way.
  */
-import type {
-  Forwarding,
-  ForwardPort,
-  ForwardRequest,
-  ForwardSink,
-} from '../passthrough/forward.ts';
+import type { AskedForward, ForwardWay } from './asked-forward.ts';
 import type { ConnectGate } from './connect-gate.ts';
-import type { ForwardQueue } from './forward-link.ts';
-import { AskedForward, ForwardLink } from './forward-link.ts';
+import { ForwardLink } from './forward-link.ts';
 import type { LinkContext } from './link-context.ts';
 import type { PeerOptions } from './link-options.ts';
 import { LinkPool } from './link-pool.ts';
 
-export class ForwardPool implements ForwardPort, ForwardQueue {
+export class ForwardPool implements ForwardWay {
   readonly #address: string;
   readonly #pool: LinkPool<ForwardLink, AskedForward>;
 
@@ -38,19 +32,21 @@ export class ForwardPool implements ForwardPort, ForwardQueue {
     });
   }
 
-  forward(request: ForwardRequest, sink: ForwardSink): Forwarding {
-    const asked = new AskedForward(request, sink, this);
+  /** Whether no request is carried or waits. */
+  get isIdle(): boolean {
+    return this.#pool.isIdle;
+  }
+
+  take(asked: AskedForward): void {
     const outcome = this.#pool.take(asked);
     if (outcome === 'full') {
       asked.failLater('SlowDown', `too many requests wait for ${this.#address}`);
     } else if (outcome === 'unreachable') {
       this.#fail(asked);
     }
-    return asked;
   }
 
-  /** A request that still waits was given up. */
-  onWaitingAborted(asked: AskedForward): void {
+  withdraw(asked: AskedForward): void {
     this.#pool.withdraw((waiting) => waiting === asked);
   }
 
@@ -64,6 +60,6 @@ export class ForwardPool implements ForwardPort, ForwardQueue {
   }
 
   #fail(asked: AskedForward): void {
-    asked.failLater('ServiceUnavailable', `no link to ${this.#address}`);
+    asked.goOn(`no link to ${this.#address}`);
   }
 }

@@ -6,6 +6,7 @@ import type {
   ForwardRequest,
   ForwardSink,
 } from '../passthrough/forward.ts';
+import { AskedForward } from './asked-forward.ts';
 import { Cluster, patternBytes, until } from './testing/cluster.ts';
 
 const mebibyte = 1024 * 1024;
@@ -132,7 +133,7 @@ describe('passing requests through a node', () => {
   });
 
   function forward(asked: ForwardRequest, sink: TestSink): Forwarding {
-    return cluster.peers.forwardPort(1)!.forward(asked, sink);
+    return new AskedForward(asked, sink, [cluster.peers.forwardWay(1)!]);
   }
 
   /** Links that carry requests: all but the one that is there for its pings. */
@@ -195,15 +196,15 @@ describe('passing requests through a node', () => {
 
   test('a full line fails with SlowDown, and an aborted request leaves the line', async () => {
     const tight = new Cluster({ forwardPort: origin, peer: { forwardLinks: 1, maxWaiting: 2 } });
-    const port = tight.peers.forwardPort(1)!;
-    const first = port.forward(request(null), new TestSink());
-    port.forward(request(null), new TestSink());
+    const ways = [tight.peers.forwardWay(1)!];
+    const first = new AskedForward(request(null), new TestSink(), ways);
+    new AskedForward(request(null), new TestSink(), ways).end();
     const refused = new TestSink();
-    port.forward(request(null), refused);
+    new AskedForward(request(null), refused, ways).end();
     assert.equal(refused.failure, null, 'never during the call');
     first.abort();
     const taken = new TestSink();
-    port.forward(request(null, 'last'), taken);
+    new AskedForward(request(null, 'last'), taken, ways).end();
     await until('the refusal', () => refused.failure !== null);
     assert.equal(refused.failure!.code, 'SlowDown');
     await until('the second request', () => origin.exchanges.length === 1);

@@ -47,6 +47,11 @@ export class LinkPool<L extends { close(): void }, W> implements LinkOwner<L> {
     return this.#links;
   }
 
+  /** Whether no link carries anything and nothing waits. */
+  get isIdle(): boolean {
+    return this.#waiting.length === 0 && this.#free.length + this.#opening === this.#links.size;
+  }
+
   /** Starts it on a free link or lets it wait; full: too many wait already. unreachable: no link is there to wait for. */
   take(waiting: W): 'started' | 'waits' | 'full' | 'unreachable' {
     const link = this.#free.pop();

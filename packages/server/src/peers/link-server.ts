@@ -8,6 +8,7 @@
  * Every read gets exactly one answer, a cancelled one a failure: askers count on it.
  */
 import { constants } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Asker } from '@s3-accelerator/core/node/effects.ts';
 import type {
   ObjectMetadata,
@@ -17,6 +18,7 @@ import type {
 } from '@s3-accelerator/core/read.ts';
 import { Arena, CommandFlag } from '@s3-accelerator/native/native.ts';
 import type { ConnectionId, ListenerId, Reactor } from '@s3-accelerator/native/reactor.ts';
+import { FrameType } from '@s3-accelerator/protocol/frame.ts';
 import type { LinkPurpose } from '@s3-accelerator/protocol/handshake.ts';
 import {
   bytesAnswerBytes,
@@ -38,6 +40,9 @@ import type { LinkUser } from './link.ts';
 import { Link } from './link.ts';
 import type { ReadAnswererOwner } from './read-answerer.ts';
 import { ReadAnswerer } from './read-answerer.ts';
+
+/** How often a server that drains looks whether its links are gone. */
+const drainTickMs = 10;
 
 /** What comes over the links. Never called during an answer method. */
 export interface NodeReads {
@@ -108,6 +113,19 @@ export class LinkServer implements ReadAnswererOwner {
   /** Takes no further links; those that are open go on. */
   stopListening(): void {
     for (const listener of this.#listeners.splice(0)) this.#context.reactor.stopListening(listener);
+  }
+
+  /**
+   * Takes no further links, and asks the other ends to end theirs once what is under way on them is answered. Resolves when all are
+   * gone, or after `withinMs`: `close` then ends what is left.
+   */
+  async drain(withinMs: number): Promise<void> {
+    this.stopListening();
+    for (const link of this.#links) {
+      if (link.serving) link.sendBareFrame(FrameType.leaving, 0);
+    }
+    const end = performance.now() + withinMs;
+    while (this.#links.size > 0 && performance.now() < end) await sleep(drainTickMs);
   }
 
   /** Stops listening and ends all links; answers that are complete still leave, reads without one are cancelled. */

@@ -35,6 +35,8 @@ const ringAskMs = 500;
 /** Whoever opened the link. */
 export interface MultiplexedLinkOwner {
   onMultiplexedOpen(link: MultiplexedLink): void;
+  /** The node takes no further reads on it; it is lost once those under way are answered. */
+  onMultiplexedLeaving(link: MultiplexedLink): void;
   /** `served`: whether it had been open. */
   onMultiplexedLost(link: MultiplexedLink, served: boolean): void;
 }
@@ -49,6 +51,7 @@ export class MultiplexedLink implements LinkUser, ReadLink {
   #backlog: { readonly read: PendingRead; readonly id: number; readonly frame: Uint8Array }[] = [];
   #served = false;
   #silentTicks = 0;
+  #isLeaving = false;
   /** Whether a question for the ring is open, and when the last one was asked. */
   #asksRing = false;
   #ringAskedAt = -Infinity;
@@ -169,6 +172,12 @@ export class MultiplexedLink implements LinkUser, ReadLink {
       this.#takeRings(link, header, start, end);
       return;
     }
+    if (header.type === FrameType.leaving) {
+      this.#isLeaving = true;
+      this.#owner.onMultiplexedLeaving(this);
+      this.#endIfDone();
+      return;
+    }
     const pending = this.#reads.get(header.requestId);
     if (pending === null || pending.link !== this) {
       link.breakOff('unasked');
@@ -188,14 +197,20 @@ export class MultiplexedLink implements LinkUser, ReadLink {
       this.#reads.announce(pending, answer);
       if (this.#reads.get(id) !== null) this.#settle(pending);
     }
-    if (header.ringMark !== this.#context.ring.mark) this.#followRing();
+    if (this.#isLeaving) this.#endIfDone();
+    else if (header.ringMark !== this.#context.ring.mark) this.#followRing();
+  }
+
+  #endIfDone(): void {
+    if (!this.#reads.uses(this)) this.#link.end();
   }
 
   /** Asks for the ring if the node has shown another one than this process has. */
   #followRing(): void {
     const { ring } = this.#context;
-    const { ringMark } = this.#link;
-    if (!ring.isFollowed || ringMark === ring.mark || ringMark === 0 || this.#asksRing) return;
+    const { ringMark, serving } = this.#link;
+    if (!serving || !ring.isFollowed || ringMark === ring.mark || ringMark === 0 || this.#asksRing)
+      return;
     if (performance.now() - this.#ringAskedAt >= ringAskMs) this.#askRing();
   }
 

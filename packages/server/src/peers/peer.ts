@@ -7,12 +7,7 @@
  * other links too, since it stands for the host.
  */
 import type { ReadRequest } from '@s3-accelerator/core/read.ts';
-import type {
-  Forwarding,
-  ForwardPort,
-  ForwardRequest,
-  ForwardSink,
-} from '../passthrough/forward.ts';
+import type { AskedForward, ForwardWay } from './asked-forward.ts';
 import { ConnectGate } from './connect-gate.ts';
 import { ExclusivePool } from './exclusive-pool.ts';
 import { ForwardPool } from './forward-pool.ts';
@@ -21,7 +16,7 @@ import type { PeerOptions } from './link-options.ts';
 import { MultiplexedLink } from './multiplexed-link.ts';
 import type { PendingRead, Reads } from './reads.ts';
 
-export class Peer implements ForwardPort {
+export class Peer implements ForwardWay {
   readonly host: string;
   readonly port: number;
   readonly #context: LinkContext;
@@ -34,6 +29,9 @@ export class Peer implements ForwardPort {
   readonly #reached: () => void;
   #turn = 0;
   #wasReached = false;
+  #isRetired = false;
+  /** Multiplexed links that the node takes no further reads on. */
+  readonly #leaving = new Set<MultiplexedLink>();
 
   constructor(
     context: LinkContext,
@@ -77,17 +75,33 @@ export class Peer implements ForwardPort {
     else link.send(pending, request);
   }
 
-  forward(request: ForwardRequest, sink: ForwardSink): Forwarding {
+  take(asked: AskedForward): void {
     // Opened for its pings: a node that dies without a word must not keep this request for ever.
     this.#takeMultiplexed();
-    return this.#forward.forward(request, sink);
+    this.#forward.take(asked);
+  }
+
+  withdraw(asked: AskedForward): void {
+    this.#forward.withdraw(asked);
+  }
+
+  /** It is no member any more: nothing new is sent to it, and no link opened that nobody waits for. */
+  retire(): void {
+    this.#isRetired = true;
+  }
+
+  /** Whether nothing is under way here. */
+  get isIdle(): boolean {
+    const links = [...this.#multiplexed, ...this.#leaving];
+    const isSilent = links.every((link) => link === null || !this.#reads.uses(link));
+    return isSilent && this.#exclusive.isIdle && this.#forward.isIdle;
   }
 
   /** Called at a steady pace. */
   watch(): void {
     this.#exclusive.watch();
     // A node that was lost is connected to again whether somebody asks for it or not: nobody asks a suspect.
-    if (this.#wasReached) this.#takeMultiplexed();
+    if (this.#wasReached && !this.#isRetired) this.#takeMultiplexed();
     for (const link of this.#multiplexed) {
       if (link === null) continue;
       if (link.hasSpoken) this.#reached();
@@ -105,7 +119,7 @@ export class Peer implements ForwardPort {
   close(): void {
     this.#exclusive.close();
     this.#forward.close();
-    for (const link of this.#multiplexed) link?.close();
+    for (const link of [...this.#multiplexed, ...this.#leaving]) link?.close();
   }
 
   onMultiplexedOpen(): void {
@@ -114,14 +128,25 @@ export class Peer implements ForwardPort {
     this.#reached();
   }
 
+  onMultiplexedLeaving(link: MultiplexedLink): void {
+    this.#forget(link);
+    this.#leaving.add(link);
+  }
+
   onMultiplexedLost(link: MultiplexedLink, served: boolean): void {
-    this.#multiplexed[this.#multiplexed.indexOf(link)] = null;
+    this.#forget(link);
+    this.#leaving.delete(link);
     if (!served) this.#gate.failed(performance.now(), Math.random());
+  }
+
+  #forget(link: MultiplexedLink): void {
+    const at = this.#multiplexed.indexOf(link);
+    if (at >= 0) this.#multiplexed[at] = null;
   }
 
   #loseAll(): void {
     this.#gate.failed(performance.now(), Math.random());
-    for (const link of this.#multiplexed) link?.close();
+    for (const link of [...this.#multiplexed, ...this.#leaving]) link?.close();
     this.#exclusive.closeLinks();
     this.#forward.closeLinks();
   }

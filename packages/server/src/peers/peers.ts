@@ -9,8 +9,8 @@ import type { ReadId } from '@s3-accelerator/core/gateway/effects.ts';
 import type { ReadRequest } from '@s3-accelerator/core/read.ts';
 import type { ConnectionId, Reactor } from '@s3-accelerator/native/reactor.ts';
 import type { FaultLog } from '../log.ts';
-import type { ForwardPort } from '../passthrough/forward.ts';
-import { LinkContext } from './link-context.ts';
+import type { ForwardWay } from './asked-forward.ts';
+import { LinkContext, type LinkRing } from './link-context.ts';
 import type { PeerOptions } from './link-options.ts';
 import { Peer } from './peer.ts';
 import type { PeerEvents } from './reads.ts';
@@ -30,6 +30,8 @@ export class Peers {
   readonly #reads: Reads;
   readonly #events: PeerEvents;
   readonly #peers = new Map<number, Peer>();
+  /** Those that aren't members any more, until nothing is under way at them. */
+  readonly #retired = new Set<Peer>();
   readonly #watch: ReturnType<typeof setInterval>;
 
   constructor(reactor: Reactor, options: PeerOptions, faults: FaultLog, events: PeerEvents) {
@@ -39,8 +41,14 @@ export class Peers {
     this.#reads = new Reads(events, options.maxReads);
     this.#watch = setInterval(() => {
       for (const peer of this.#peers.values()) peer.watch();
+      for (const peer of this.#retired) this.#watchRetired(peer);
     }, options.pingMs);
     this.#watch.unref();
+  }
+
+  /** Set by the composition: the ring that this process places by, and follows if it says so. */
+  set ring(ring: LinkRing) {
+    this.#context.ring = ring;
   }
 
   /** Reads under way, cancelled ones whose answer is still to come included. */
@@ -60,15 +68,17 @@ export class Peers {
     return reaches;
   }
 
-  /** Makes these the nodes that can be asked. Links to others are closed, their reads fail. */
+  /** Makes these the nodes that can be asked. Others keep their links until what is under way there is over. */
   setMembers(members: readonly PeerAddress[]): void {
     const known = new Map(members.map((member) => [member.nodeId, member]));
     for (const [nodeId, peer] of this.#peers) {
       const member = known.get(nodeId);
       if (member?.host === peer.host && member.port === peer.port) continue;
       this.#peers.delete(nodeId);
-      peer.close();
+      peer.retire();
+      this.#retired.add(peer);
     }
+    for (const peer of this.#retired) this.#closeIfIdle(peer);
     for (const { nodeId, host, port } of members) {
       if (this.#peers.has(nodeId)) continue;
       const reached = (): void => {
@@ -109,13 +119,26 @@ export class Peers {
   }
 
   /** How requests that the cache doesn't answer reach a node; null when it is no member. */
-  forwardPort(nodeId: number): ForwardPort | null {
+  forwardWay(nodeId: number): ForwardWay | null {
     return this.#peers.get(nodeId) ?? null;
   }
 
   /** Ends all links. */
   close(): void {
     clearInterval(this.#watch);
-    this.setMembers([]);
+    for (const peer of [...this.#peers.values(), ...this.#retired]) peer.close();
+    this.#peers.clear();
+    this.#retired.clear();
+  }
+
+  #watchRetired(peer: Peer): void {
+    peer.watch();
+    this.#closeIfIdle(peer);
+  }
+
+  #closeIfIdle(peer: Peer): void {
+    if (!peer.isIdle) return;
+    this.#retired.delete(peer);
+    peer.close();
   }
 }

@@ -227,6 +227,11 @@ export class Reads {
     for (const posted of this.#telling) if (posted.read === read) posted.cancelled = true;
   }
 
+  /** Whether any read uses a link; a walk over all of them. */
+  uses(link: ReadLink): boolean {
+    return this.#records.some((record) => record.link === link);
+  }
+
   /** Calls `visit` with every read that uses a link. The visitor may end reads and begin others. */
   visit(link: ReadLink, visit: (pending: PendingRead) => void): void {
     for (const record of this.#records) if (record.link === link) visit(record);

@@ -7,7 +7,7 @@ import type { Reactor } from '@s3-accelerator/native/reactor.ts';
 import { ClientTable } from '../auth/clients.ts';
 import { requiredScratchBytes, SigV4 } from '../auth/sigv4.ts';
 import type { Config, GatewayConfig } from '../config/config.ts';
-import { parseAddress } from '../config/address.ts';
+import { addressesOf, RingFollower } from '../cluster/ring-follower.ts';
 import { GatewayDriver } from '../gateway/gateway-driver.ts';
 import { HomeForward } from '../gateway/home-forward.ts';
 import { RequestRouter } from '../gateway/request-router.ts';
@@ -56,14 +56,13 @@ function clientsOf(config: Config): ClientTable {
   );
 }
 
-/** Links to the nodes in other processes; null when there are none. */
+/** Links to the nodes in other processes, which follow the ring; null in a process that is a cluster of its own. */
 function startPeers(
-  { config, reactor, faults, metrics, ring, node }: GatewayContext,
+  { config, reactor, faults, metrics, ring }: GatewayContext,
   gateway: GatewayConfig,
   driver: GatewayDriver,
 ): Peers | null {
-  const others = ring.members.filter(({ nodeId }) => nodeId !== node?.nodeId);
-  if (config.cluster === undefined || others.length === 0) return null;
+  if (config.cluster === undefined) return null;
   const { secret, tcp } = config.cluster;
   const peers = new Peers(
     reactor,
@@ -81,15 +80,25 @@ function startPeers(
     faults,
     driver,
   );
+  peers.ring = ring;
   publishLimit(metrics, 'peer_reads', () => peers.readsRefused);
-  peers.setMembers(
-    others.map(({ nodeId, address }) => {
-      const parsed = parseAddress(address);
-      if (parsed === undefined) throw new Error(`${address} is no address`);
-      return { nodeId, ...parsed };
-    }),
-  );
   return peers;
+}
+
+/** Where the ring comes from: this process's node, which gossips, or the nodes that the configuration names. */
+function followRing(
+  { config, ring, node, log, faults }: GatewayContext,
+  peers: Peers | null,
+): RingFollower | null {
+  if (peers === null || config.cluster === undefined) return null;
+  if (node === null) {
+    const named = config.cluster.nodes.map(({ id, address }) => ({ nodeId: id, ...address }));
+    return new RingFollower({ ring, peers, named, log, faults });
+  }
+  ring.onChange(({ members }) => {
+    peers.setMembers(addressesOf(members.filter(({ nodeId }) => nodeId !== node.nodeId)));
+  });
+  return null;
 }
 
 function limitsOf(gateway: GatewayConfig): GatewayLimits {
@@ -131,7 +140,7 @@ export function startGateway(context: GatewayContext, gateway: GatewayConfig): R
   const driver = new GatewayDriver({
     reactor,
     server,
-    ring,
+    ring: ring.current,
     layout: new Layout(),
     limits: limitsOf(gateway),
     seed: randomBytes(4).readUInt32LE(0),
@@ -144,6 +153,11 @@ export function startGateway(context: GatewayContext, gateway: GatewayConfig): R
   });
   const peers = startPeers(context, gateway, driver);
   driver.remote = peers;
+  const follower = followRing(context, peers);
+  // After the links, so that whoever is asked can be reached.
+  ring.onChange((changed) => {
+    driver.gateway.onRing(now(), changed);
+  });
   const forward = new HomeForward({ ring, hash, local: node, peers });
   const passThrough = new PassThrough(server, forward, {
     onWriteStarted: (bucket, key) => {
@@ -168,10 +182,13 @@ export function startGateway(context: GatewayContext, gateway: GatewayConfig): R
   return {
     driver,
     notReady: () => {
+      const noRing = follower?.notReady() ?? null;
+      if (noRing !== null) return noRing;
       const isReached = node !== null || peers === null || peers.reachesAny();
       return isReached ? null : 'no storage node can be reached';
     },
     tick: () => {
+      follower?.tick(now());
       driver.tick();
     },
     reload: (wanted) => {

@@ -5,9 +5,11 @@ import type { U64 } from '@s3-accelerator/core/base/hash.ts';
 import { Layout } from '@s3-accelerator/core/layout.ts';
 import { defaultNodeLimits, type NodeLimits } from '@s3-accelerator/core/node/limits.ts';
 import type { BucketPolicy } from '@s3-accelerator/core/node/policy.ts';
-import type { Ring } from '@s3-accelerator/core/ring.ts';
 import { alignedMemory } from '@s3-accelerator/native/files.ts';
 import type { Reactor } from '@s3-accelerator/native/reactor.ts';
+import { joinCluster } from '../cluster/membership.ts';
+import type { ProcessRing } from '../cluster/process-ring.ts';
+import type { Address } from '../config/address.ts';
 import type { CacheConfig, Config, NodeConfig } from '../config/config.ts';
 import type { ReadableSlab, WrapFiles } from '../disk/disk-files.ts';
 import { errnoName } from '../disk/errno.ts';
@@ -15,6 +17,7 @@ import { LocalFiles } from '../disk/local-files.ts';
 import { LogFile } from '../disk/log-file.ts';
 import { openStore, type OpenedStore } from '../disk/open-store.ts';
 import { readMetadataLog } from '../disk/read-log.ts';
+import type { Gossip } from '../gossip/gossip.ts';
 import type { FaultLog, Log } from '../log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import {
@@ -45,13 +48,15 @@ import { originsOf } from './origins-of.ts';
 export interface ProcessContext {
   readonly config: Config;
   readonly reactor: Reactor;
-  readonly ring: Ring;
+  readonly ring: ProcessRing;
   readonly log: Log;
   readonly faults: FaultLog;
   readonly metrics: Metrics;
   /** Milliseconds from a monotonic clock. */
   readonly now: () => number;
   readonly wrapFiles: WrapFiles;
+  /** The process can't go on and must end, for this reason. */
+  readonly mustStop: (why: string) => void;
 }
 
 /** A storage node that serves. */
@@ -61,11 +66,17 @@ export interface RunningNode {
   readonly slab: ReadableSlab;
   /** The way to S3 for requests that aren't reads. */
   readonly forward: ForwardPort;
+  /** null when it has its place in the cluster, else why not. */
+  notReady(): string | null;
   tick(): void;
   reload(config: Config): void;
+  /** Gives up its place in the ring; it goes on serving what it holds. */
+  leave(): void;
   stop(): Promise<void>;
 }
 
+/** How long links may take to finish what is under way once the process is asked to stop. */
+const drainMs = 20_000;
 /** How long a stopping node waits for its disk, and how often it looks. */
 const flushMs = 5000;
 const flushTickMs = 5;
@@ -131,7 +142,7 @@ export async function startNode(context: ProcessContext, node: NodeConfig): Prom
     table: header,
     fillMemory: alignedMemory(cache.fillBudgetBytes),
     nodeId: node.id,
-    ring,
+    ring: ring.current,
     layout,
     limits: limitsOf(node, cache),
     policyOf: (bucket) => policyOf(bucket),
@@ -163,7 +174,11 @@ export async function startNode(context: ProcessContext, node: NodeConfig): Prom
     },
   );
   const forward = new WriteNotice(toOrigin, driver);
+  ring.onChange((changed) => {
+    driver.node.onRing(now(), changed);
+  });
   const links = startLinks(context, node, files, driver, forward);
+  const gossip = links === null ? null : await startGossip(context, node, links.at);
 
   publishNode(metrics, driver.node);
   publishJournal(metrics, driver.node.journal);
@@ -183,15 +198,25 @@ export async function startNode(context: ProcessContext, node: NodeConfig): Prom
     driver,
     slab: files,
     forward,
+    notReady: () => {
+      if (ring.version === 0) return 'joining the cluster';
+      return ring.current.member(node.id) === null ? 'not in the ring (any more)' : null;
+    },
     tick: () => {
       driver.tick();
+    },
+    leave: () => {
+      gossip?.leave();
     },
     reload: (wanted) => {
       origins = originsOf(wanted);
       policyOf = policies(wanted.cache);
     },
     stop: async () => {
-      links?.close();
+      // Nobody has to find out that it is gone; what is under way is finished all the same.
+      await gossip?.stop();
+      await links?.server.drain(drainMs);
+      links?.server.close();
       await client.close();
       await endRun(driver, log);
       await files.close();
@@ -218,14 +243,19 @@ async function endRun(driver: NodeDriver, log: Log): Promise<void> {
   log.warn({ errno: errnoName(errno) }, 'the next start verifies what is stored');
 }
 
+interface Links {
+  readonly server: LinkServer;
+  readonly at: Address;
+}
+
 /** Listens for other processes of the cluster; a process that is a cluster of its own has none. */
 function startLinks(
-  { config, reactor, log, faults, metrics }: ProcessContext,
+  { config, reactor, ring, log, faults, metrics }: ProcessContext,
   node: NodeConfig,
   slab: ReadableSlab,
   driver: NodeDriver,
   forward: ForwardPort,
-): LinkServer | null {
+): Links | null {
   if (config.cluster === undefined || node.listen === undefined) return null;
   const { secret, tcp } = config.cluster;
   const links = new LinkServer(
@@ -242,11 +272,22 @@ function startLinks(
     new LinkReads(driver),
     forward,
   );
+  links.ring = ring;
   driver.linkAnswers = new LinkAnswers(links, slab.readDescriptor);
-  const port = links.listen(node.listen.host, node.listen.port);
+  const { host } = node.listen;
+  const port = links.listen(host, node.listen.port);
   metrics.readFrom('s3accel_node_links', () => links.links);
   publishLimit(metrics, 'node_links', () => links.linksRefused);
   publishLimit(metrics, 'link_reads', () => links.readsRefused);
-  log.info({ host: node.listen.host, port }, 'listening for links');
-  return links;
+  log.info({ host, port }, 'listening for links');
+  return { server: links, at: { host, port } };
+}
+
+async function startGossip(
+  context: ProcessContext,
+  node: NodeConfig,
+  listen: Address,
+): Promise<Gossip | null> {
+  const { cluster } = context.config;
+  return cluster === undefined ? null : joinCluster({ ...context, cluster, node, listen });
 }

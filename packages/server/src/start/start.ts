@@ -1,14 +1,16 @@
 /** Starts what a configuration asks for: one reactor, a node, a gateway, the admin listener. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Ring } from '@s3-accelerator/core/ring.ts';
 import { raiseFileLimit } from '@s3-accelerator/native/files.ts';
 import { Reactor } from '@s3-accelerator/native/reactor.ts';
 import { startAdmin } from '../admin/admin-server.ts';
 import type { Running } from '../command-line.ts';
-import { formatAddress } from '../config/address.ts';
+import { ProcessRing } from '../cluster/process-ring.ts';
 import type { Config } from '../config/config.ts';
 import type { WrapFiles } from '../disk/disk-files.ts';
 import { FaultLog, type Log } from '../log.ts';
 import { Metrics } from '../metrics/metrics.ts';
+import { publishRing } from '../metrics/publish-cluster.ts';
 import { publishReactor } from '../metrics/publish.ts';
 import { version } from '../version.ts';
 import { startGateway, type RunningGateway } from './start-gateway.ts';
@@ -19,17 +21,18 @@ const tickMs = 50;
 /** Descriptors besides connections: the slab, the origin's sockets, pipes, the log. */
 const spareDescriptors = 2048;
 
-/** A process without [cluster] is a cluster of its own. */
-function ringOf({ cluster, node }: Config): Ring {
+/** The ring of a process: what its node's gossip or the nodes that it asks bring, or for ever the one of a lone process. */
+function ringOf({ cluster, node }: Config, now: () => number): ProcessRing {
+  const windowMs = (cluster?.fallbackWindowS ?? 0) * 1000;
+  const ring = new ProcessRing({
+    windowMs,
+    isFollowed: cluster !== undefined && node === undefined,
+    now,
+  });
   if (cluster === undefined) {
-    return new Ring(1, [{ nodeId: node?.id ?? 0, weight: 1, address: '' }]);
+    ring.advance(new Ring(1, [{ nodeId: node?.id ?? 0, weight: 1, address: '' }]));
   }
-  const members = cluster.nodes.map(({ id, weight, address }) => ({
-    nodeId: id,
-    weight,
-    address: formatAddress(address),
-  }));
-  return new Ring(1, members);
+  return ring;
 }
 
 function checkFileLimit(config: Config, log: Log): void {
@@ -58,9 +61,11 @@ export async function start(
   const reactor = new Reactor({ maxConnections });
   const faults = new FaultLog(log);
   const metrics = new Metrics(version);
-  const ring = ringOf(config);
   const now = (): number => performance.now();
-  const context = { config, reactor, ring, log, faults, metrics, now, wrapFiles };
+  const ring = ringOf(config, now);
+  let mustStop: (why: string) => void = () => undefined;
+  const failed = new Promise<string>((resolve) => (mustStop = resolve));
+  const context = { config, reactor, ring, log, faults, metrics, now, wrapFiles, mustStop };
   let node: RunningNode | null = null;
   let gateway: RunningGateway | null = null;
   try {
@@ -75,6 +80,7 @@ export async function start(
   reactor.onBatchEnd = () => {
     gateway?.driver.drain();
   };
+  publishRing(metrics, ring);
   publishReactor(metrics, () => reactor.stats());
   const ticker = setInterval(() => {
     node?.tick();
@@ -87,11 +93,24 @@ export async function start(
       : await startAdmin({
           listen: config.admin.listen,
           metrics,
-          notReady: () => (isStopping ? 'stopping' : (gateway?.notReady() ?? null)),
+          notReady: () => {
+            if (isStopping) return 'stopping';
+            return node?.notReady() ?? gateway?.notReady() ?? null;
+          },
           version,
           faults,
         });
   return {
+    failed,
+    leave: async () => {
+      if (node === null || config.cluster === undefined) {
+        log.warn('there is no ring to leave: this process is no node of a cluster');
+        return false;
+      }
+      node.leave();
+      await sleep(config.cluster.fallbackWindowS * 1000);
+      return true;
+    },
     reload: (wanted) => {
       node?.reload(wanted);
       gateway?.reload(wanted);
