@@ -144,6 +144,7 @@ export const livenessBugs: readonly PlantedBug[] = [
     find: "if (segment.state !== 'writing' && segment.state !== 'gone') this.#segments.drop(segment);",
     replace: "if (segment.state === 'ahead') this.#segments.drop(segment);",
     why: 'Fill memory leaks with every reader that leaves.',
+    hangs: true,
   },
   {
     name: 'stream-never-stopped',
