@@ -288,6 +288,16 @@ describe('a failing disk', () => {
   });
 });
 
+test('a crash right after the slab was cut brings back no row that speaks of what was lost', () => {
+  const { rig, node } = warm({}, 4);
+  node.restart();
+  node.truncate(4096 + 2 * blockBytes);
+  node.crash();
+  assert.equal(node.recovered.trusted, 0);
+  assertRight(rig, rig.get('k'));
+  rig.assertNothingLeft();
+});
+
 describe('the scrub', () => {
   const scrubIntervalMs = 100_000;
 

@@ -261,10 +261,24 @@ test('a slab that was cut loses what reaches past its end, and it is told as lon
     [1, 2, 3].map((i) => holds(store, i)),
     [true, false, false],
   );
-  ok(store.isPinnedPast(end));
+  ok(store.mustStayCut(end));
   store.unpin(slots[2]!);
-  ok(!store.isPinnedPast(end));
-  ok(store.isPinnedPast(end - 1), 'a slot that ends past it');
+  ok(!store.mustStayCut(end));
+  ok(store.mustStayCut(end - 1), 'a slot that ends past it');
   store.unpin(slots[0]!);
-  ok(!store.isPinnedPast(0));
+  ok(!store.mustStayCut(0));
+});
+
+test('a slab that was cut stays so until no row may speak of what was lost', () => {
+  const store = newStore(4);
+  const slots = [1, 2, 3].map((i) => put(store, i));
+  for (const slot of slots) store.setRecorded(slot, true);
+  store.remove(versionOf(2), 0);
+  const end = store.fileOffset(slots[2]!);
+  equal(store.dropPast(end), 1);
+  ok(store.mustStayCut(end));
+  store.setRecorded(slots[2]!, false);
+  ok(store.mustStayCut(end), 'the row of the block that left before');
+  store.setRecorded(slots[1]!, false);
+  ok(!store.mustStayCut(end));
 });

@@ -35,6 +35,7 @@ import { Room } from './room.ts';
 import { DISOWNED, MAIN, S3Fifo, SMALL, type Queue } from './s3-fifo.ts';
 import { SizeClasses } from './size-classes.ts';
 import { SlotAllocator } from './slot-allocator.ts';
+import { SlotSet } from './slot-set.ts';
 import {
   FREE,
   LEAVING,
@@ -110,6 +111,8 @@ export class Store {
   readonly #room: Room;
   /** Slots whose row in the slot table speaks of a block that left. */
   readonly #left: SlotId[] = [];
+  /** Slots whose rows may still speak of what was lost when the slab was cut. */
+  #lost: SlotSet | null = null;
   #ghosts: GhostQueue;
 
   constructor(options: StoreOptions) {
@@ -271,18 +274,27 @@ export class Store {
   /** Drops every block of which something lies past this offset of the slab: the file was cut there. How many. */
   dropPast(slabOffset: number): number {
     const records = this.#records;
+    this.#lost = new SlotSet(records.end);
     let dropped = 0;
     for (let slot = 1; slot < records.end; slot++) {
-      if (records.state(slot) !== PUBLISHED) continue;
-      if (this.fileOffset(slot) + records.length(slot) <= slabOffset) continue;
-      this.drop(slot);
-      dropped++;
+      if (records.state(slot) === PUBLISHED) {
+        if (this.fileOffset(slot) + records.length(slot) <= slabOffset) continue;
+        this.drop(slot);
+        dropped++;
+      }
+      // What left before may have lain there too.
+      if (records.isRecorded(slot)) this.#lost.add(slot);
     }
     return dropped;
   }
 
-  /** Whether answers are still being sent from slots that reach past this offset of the slab. */
-  isPinnedPast(slabOffset: number): boolean {
+  /**
+   * Whether a slab that was cut at this offset mustn't have its length back yet: answers are still being sent from what lay behind it,
+   * or rows of blocks that left aren't durably empty. After a crash those rows would be back, and speak of zeros; a slab that is
+   * too short makes them doubtful.
+   */
+  mustStayCut(slabOffset: number): boolean {
+    if (this.#lost !== null && this.#lost.size > 0) return true;
     const records = this.#records;
     for (let slot = 1; slot < records.end; slot++) {
       if (records.state(slot) === FREE || records.pins(slot) === 0) continue;
@@ -318,6 +330,7 @@ export class Store {
   /** For the journal, which writes the rows. */
   setRecorded(slot: SlotId, isRecorded: boolean): void {
     this.#records.setRecorded(slot, isRecorded);
+    if (!isRecorded && this.#lost !== null) this.#lost.delete(slot);
   }
 
   /** A recorded slot whose block left since the last call, NO_SLOT when there is none. Each is told once. */

@@ -101,12 +101,6 @@ export class DiskFile {
     this.#durable.set(this.#seen);
   }
 
-  /** Everything from `offset` on is zero, on the disk itself. */
-  clear(offset: number): void {
-    this.#seen.fill(0, offset);
-    this.#durable.fill(0, offset);
-  }
-
   /** Bits turn, on the disk itself. */
   damage(offset: number): void {
     this.#seen[offset]! ^= 0x55;

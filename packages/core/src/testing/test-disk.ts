@@ -117,7 +117,7 @@ export class TestDisk implements JournalEffects {
     this.#lives += 1;
     const newId = { h0: this.#lives, h1: this.#prng.u32(), h2: 3, h3: 4 };
     const tableHead = this.table.read(0, HEADER_BYTES);
-    const slabHead = this.slab.read(0, HEADER_BYTES);
+    const slabHead = this.slab.read(0, Math.min(HEADER_BYTES, this.slab.length));
     const plan = planStart(tableHead, slabHead, this.slab.length, store, newId);
     this.#header = plan.header;
     const rows = this.table.read(rowPosition(1), (MAX_ROWS - 1) * RECORD_BYTES);
@@ -165,6 +165,11 @@ export class TestDisk implements JournalEffects {
     this.#life = { node, store, memory };
   }
 
+  /** The slab is cut, durably. It gets its length back when the store allows it and something is written. */
+  cut(slabBytes: number): void {
+    this.slab.resize(slabBytes);
+  }
+
   /** Faults are over. */
   heal(): void {
     this.nextWriteErrno = 0;
@@ -179,6 +184,7 @@ export class TestDisk implements JournalEffects {
   crash(keepsPower = false): void {
     const { store, memory } = this.#alive();
     for (const { slot, memory: at, length } of this.#writes) {
+      if (store.fileOffset(slot) + length > this.slab.length) continue;
       this.slab.writeTorn(store.fileOffset(slot), memory.subarray(at, at + length), this.#prng);
     }
     if (!keepsPower) {
@@ -209,14 +215,16 @@ export class TestDisk implements JournalEffects {
     const write = { slot, memory, length };
     this.#writes.add(write);
     this.#in(this.#world.delayMs() + this.writeDelayMs, life, (now) => {
+      this.#regrow(store);
       // Bytes are taken as late as a disk might, so memory that is reused too early shows.
       const bytes = life.memory.slice(memory, memory + length);
       this.#writes.delete(write);
       const offset = store.fileOffset(slot);
-      if (errno === 0) this.slab.write(offset, bytes);
-      else this.slab.writeTorn(offset, bytes, this.#prng);
+      const isInside = offset + length <= this.slab.length;
+      if (errno === 0 && isInside) this.slab.write(offset, bytes);
+      else if (isInside) this.slab.writeTorn(offset, bytes, this.#prng);
       const checksum = crc32c(bytes.subarray(0, store.length(slot)));
-      life.node.onSlotWritten(now, slot, errno, checksum);
+      life.node.onSlotWritten(now, slot, isInside ? errno : diskFails, checksum);
     });
   }
 
@@ -324,6 +332,11 @@ export class TestDisk implements JournalEffects {
     this.#claims.finishSync(this.#claims.askSync());
   }
 
+  #regrow(store: Store): void {
+    const { length } = this.slab;
+    if (length < store.slabBytes && !store.mustStayCut(length)) this.slab.resize(store.slabBytes);
+  }
+
   #compactFrom(from: number): void {
     const life = this.#alive();
     this.#in(this.#world.delayMs(), life, (now) => {
@@ -354,7 +367,10 @@ export class TestDisk implements JournalEffects {
     const claim: RowClaim = { checksum: 0, run: 0 };
     const words = new Int32Array(this.table.read(rowPosition(slot), RECORD_BYTES).buffer);
     const seed = recordSeed(this.header.cacheId);
-    const checksum = crc32c(this.slab.read(store.fileOffset(slot), store.length(slot)));
+    const offset = store.fileOffset(slot);
+    const length = store.length(slot);
+    if (offset + length > this.slab.length) return { verdict: 'unreadable', checksum: 0 };
+    const checksum = crc32c(this.slab.read(offset, length));
     if (decodeRecord(words, 0, slot, seed, place, claim) !== 'valid') {
       return { verdict: 'damaged', checksum: 0 };
     }

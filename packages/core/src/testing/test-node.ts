@@ -279,14 +279,16 @@ export class TestNode implements NodeEffects {
   /** The slab is cut at `slabBytes`: what is read past that breaks off, and the first to notice says so. */
   truncate(slabBytes: number): void {
     const { now } = this.#world.queue;
-    this.disk.slab.clear(slabBytes);
+    const whole = Math.floor(slabBytes / 512) * 512;
+    if (whole >= this.disk.slab.length) return;
+    this.disk.cut(whole);
     for (const [transfer, slot] of this.#sending) {
-      if (this.store.fileOffset(slot) + this.store.length(slot) <= slabBytes) continue;
+      if (this.store.fileOffset(slot) + this.store.length(slot) <= whole) continue;
       this.#sending.delete(transfer);
       this.#world.deliverBreak(transfer);
       this.node.onSlotSent(now, slot);
     }
-    this.node.onSlabTruncated(now, slabBytes);
+    this.node.onSlabTruncated(now, whole);
   }
 
   #newStore(): Store {
