@@ -100,7 +100,7 @@ export class NodeDisk implements JournalEffects {
         );
         events.onSlabTruncated(bytes);
       },
-      isPinnedPast: (bytes) => store.isPinnedPast(bytes),
+      mustStayCut: (bytes) => store.mustStayCut(bytes),
       onRestored: () => {
         options.faults.warn('slab-restored', 'the slab has its full length again');
       },

@@ -2,12 +2,14 @@
  * Watches over the slab's length: somebody may cut the file while it is used.
  *
  * A read or write that fails as a short file's would makes it look. Is the file short, the core drops at once what lay behind its
- * end. The file gets its length back only when no answer is being sent any more from what was lost: its bytes would come
- * back as zeros, in the middle of an answer. Until then what would be stored there fails, and is fetched again.
+ * end. The file gets its length back only when no answer is being sent any more from what was lost, whose bytes would come
+ * back as zeros in the middle of it, and when the rows of what was lost are durably empty. Until then what would be stored there fails, and is fetched again.
  *
- *     whole ──suspicion──▶ measuring ──short──▶ short ──nothing pinned there──▶ restoring ──▶ whole
- *       ▲                      │ not short                                          │ failed, after a while
- *       └──────────────────────┘                    short ◀─────────────────────────┘
+ *     whole ──suspicion──▶ measuring ──short──▶ short ──it needn't stay so──▶ restoring ──▶ whole
+ *       ▲                      │ not short          ▲                               │ shorter still, or failed
+ *       └──────────────────────┘                    └───────────────────────────────┘
+ *
+ * Restoring measures once more first: what a second cut took while the file was known to be short is dropped too.
  */
 import { constants } from 'node:os';
 import type { DiskFiles } from './disk-files.ts';
@@ -15,8 +17,8 @@ import type { DiskFiles } from './disk-files.ts';
 export interface SlabLengthEvents {
   /** The file ends at `bytes`, before `expected`. */
   onShort(bytes: number): void;
-  /** Whether a slot that lies past `bytes` of the file is still being sent from. */
-  isPinnedPast(bytes: number): boolean;
+  /** Whether the file, cut at `bytes`, mustn't have its length back yet. */
+  mustStayCut(bytes: number): boolean;
   onRestored(): void;
   onRestoreFailed(errno: number): void;
 }
@@ -66,30 +68,47 @@ export class SlabLength {
         this.#state = former;
         return;
       }
-      this.#state = 'short';
-      this.#bytes = bytes;
-      this.#events.onShort(bytes);
+      this.#found(bytes);
     });
   }
 
   /** Call it a few times a second, `now` in milliseconds. */
   tick(now: number): void {
     if (this.#state !== 'short' || now < this.#notBefore) return;
-    if (this.#events.isPinnedPast(this.#bytes)) {
+    if (this.#events.mustStayCut(this.#bytes)) {
       this.#notBefore = now + pinMs;
       return;
     }
     this.#state = 'restoring';
-    this.#files.restoreSlab(this.#expected, this.#header, (errno) => {
-      if (errno === 0) {
-        this.#state = 'whole';
-        this.#bytes = Infinity;
-        this.#events.onRestored();
-      } else {
-        this.#state = 'short';
-        this.#notBefore = now + retryMs;
-        this.#events.onRestoreFailed(errno);
-      }
+    this.#files.measureSlab((errno, bytes) => {
+      if (errno !== 0) this.#putOff(now, errno);
+      else if (bytes < this.#bytes) this.#found(bytes);
+      else this.#restore(now);
     });
+  }
+
+  #restore(now: number): void {
+    this.#files.restoreSlab(this.#expected, this.#header, (errno) => {
+      if (errno !== 0) {
+        this.#putOff(now, errno);
+        return;
+      }
+      this.#state = 'whole';
+      this.#bytes = Infinity;
+      this.#events.onRestored();
+    });
+  }
+
+  /** The file ends earlier than was known. */
+  #found(bytes: number): void {
+    this.#state = 'short';
+    this.#bytes = bytes;
+    this.#events.onShort(bytes);
+  }
+
+  #putOff(now: number, errno: number): void {
+    this.#state = 'short';
+    this.#notBefore = now + retryMs;
+    this.#events.onRestoreFailed(errno);
   }
 }
