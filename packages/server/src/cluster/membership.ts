@@ -23,13 +23,15 @@ export interface MembershipContext {
   readonly metrics: Metrics;
   /** Milliseconds of a monotonic clock. */
   readonly now: () => number;
+  /** The node began a cluster by itself although these were named: nobody answered there. */
+  readonly foundNobody: (others: readonly Address[]) => void;
   /** Another process has this node's id or address, and this one must end. */
   readonly mustStop: (why: string) => void;
 }
 
 /** Sets out to join the cluster. Rejects when somebody has the port already. */
 export async function joinCluster(context: MembershipContext): Promise<Gossip> {
-  const { cluster, node, listen, ring, log, metrics, now, mustStop } = context;
+  const { cluster, node, listen, ring, log, metrics, now, mustStop, foundNobody } = context;
   const socket = await openSocket(context);
   const gossip = new Gossip({
     socket,
@@ -41,6 +43,10 @@ export async function joinCluster(context: MembershipContext): Promise<Gossip> {
     })),
     timing: { ...defaultTiming, graceMs: cluster.downGraceS * 1000 },
     events: {
+      joined: (founded) => {
+        const others = cluster.nodes.filter(({ id }) => id !== node.id);
+        if (founded && others.length > 0) foundNobody(others.map(({ address }) => address));
+      },
       ringChanged: (changed) => {
         ring.advance(changed);
       },

@@ -44,6 +44,7 @@ function startOn(socket: GossipSocket, self: Member, seeds: readonly Member[]): 
   const rings: Ring[] = [];
   const conflicts: Conflict[] = [];
   const events = {
+    joined: (): void => undefined,
     ringChanged: (ring: Ring): void => void rings.push(ring),
     memberChanged: (): void => undefined,
     mustStop: (conflict: Conflict): void => void conflicts.push(conflict),

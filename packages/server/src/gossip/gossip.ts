@@ -17,6 +17,8 @@ import type { Log } from '../log.ts';
 import type { GossipSocket } from './gossip-socket.ts';
 
 export interface GossipEvents {
+  /** The node has its place. `founded`: no member answered, so it began a cluster of the configured nodes. */
+  joined(founded: boolean): void;
   /** A newer ring; the first one comes once the node has joined. */
   ringChanged(ring: Ring): void;
   /** A member came, or fares otherwise than before. */
@@ -113,12 +115,15 @@ export class Gossip implements MembershipEffects {
   }
 
   joined(founded: boolean): void {
-    const { log, self, seeds } = this.#options;
+    const { log, self, seeds, events } = this.#options;
     const nodes = seeds.length;
     const how = founded
       ? 'no member answered: began with the configured nodes'
       : 'joined the cluster';
     log.info({ nodeId: self.nodeId, address: self.address, nodes }, how);
+    this.#told.push(() => {
+      events.joined(founded);
+    });
   }
 
   ringChanged(ring: Ring): void {

@@ -7,6 +7,7 @@ import { defaultNodeLimits, type NodeLimits } from '@s3-accelerator/core/node/li
 import type { BucketPolicy } from '@s3-accelerator/core/node/policy.ts';
 import { alignedMemory } from '@s3-accelerator/native/files.ts';
 import type { Reactor } from '@s3-accelerator/native/reactor.ts';
+import { knockAt } from '../cluster/first-contact.ts';
 import { joinCluster } from '../cluster/membership.ts';
 import type { ProcessRing } from '../cluster/process-ring.ts';
 import type { Address } from '../config/address.ts';
@@ -288,6 +289,13 @@ async function startGossip(
   node: NodeConfig,
   listen: Address,
 ): Promise<Gossip | null> {
-  const { cluster } = context.config;
-  return cluster === undefined ? null : joinCluster({ ...context, cluster, node, listen });
+  const { reactor, faults, config } = context;
+  const { cluster } = config;
+  if (cluster === undefined) return null;
+  const { secret, tcp } = cluster;
+  const { handshakeMs } = defaultLinkServerOptions;
+  const foundNobody = (others: readonly Address[]): void => {
+    knockAt(others, reactor, { ...tcp, handshakeMs, secret: linkKey(secret) }, faults);
+  };
+  return joinCluster({ ...context, cluster, node, listen, foundNobody });
 }

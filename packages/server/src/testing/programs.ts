@@ -39,12 +39,13 @@ export interface Running {
   stop(): Promise<number | null>;
 }
 
-/** Starts the program on a config text and waits for /readyz. */
+/** Starts the program on a config text and waits for /readyz, or only until it answers at all. */
 export async function runProgram(
   directory: string,
   name: string,
   config: string,
   adminPort: number,
+  isAwaited = true,
 ): Promise<Running> {
   const file = join(directory, `${name}.toml`);
   writeFileSync(file, config);
@@ -75,7 +76,7 @@ export async function runProgram(
     try {
       const answer = await fetch(`http://127.0.0.1:${adminPort}/readyz`);
       await answer.arrayBuffer();
-      if (answer.ok) return running;
+      if (answer.ok || !isAwaited) return running;
     } catch {
       // Not listening yet.
     }

@@ -1,0 +1,234 @@
+/**
+ * A cluster of real processes: storage nodes that gossip, and gateways that know no more than the nodes they are told.
+ *
+ * memory-s3 runs in the test's own process. Ports are the kernel's, folders temporary; what is left at the end of the test is
+ * ended by its pid.
+ */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startMemoryS3, type MemoryS3 } from '@s3-accelerator/memory-s3/memory-s3.ts';
+import { credentials, freePort, runProgram, type Running } from './programs.ts';
+import { until } from './rig.ts';
+import { S3Client } from './s3-client.ts';
+
+export const testSecret = 'a secret that only these tests share';
+
+export interface NodeClusterOptions {
+  readonly buckets?: readonly string[];
+  readonly downGraceS?: number;
+  readonly fallbackWindowS?: number;
+  /** TOML below `[gateway]`. */
+  readonly gateway?: string;
+}
+
+/** How a process is told of others: node ids, each with the address that this cluster gave it. */
+export interface ProcessOptions {
+  readonly names: readonly number[];
+  readonly secret?: string;
+  /** False: doesn't wait until it is ready. */
+  readonly isAwaited?: boolean;
+}
+
+export interface NodeProcessOptions extends ProcessOptions {
+  /** Where it listens, if that isn't where the others find this id. */
+  readonly at?: string;
+}
+
+/** One process of the cluster. */
+export class ClusterProcess {
+  readonly running: Running;
+  readonly #adminPort: number;
+
+  constructor(running: Running, adminPort: number) {
+    this.running = running;
+    this.#adminPort = adminPort;
+  }
+
+  log(): string {
+    return this.running.log();
+  }
+
+  /** The lines of its log that contain a text. */
+  lines(part: string): string[] {
+    return this.log()
+      .split('\n')
+      .filter((line) => line.includes(part));
+  }
+
+  /** The sum of a metric's samples whose labels contain `label`. */
+  async metric(name: string, label = ''): Promise<number> {
+    const text = await (await fetch(`http://127.0.0.1:${this.#adminPort}/metrics`)).text();
+    return text
+      .split('\n')
+      .filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `))
+      .filter((line) => line.includes(label))
+      .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
+  }
+
+  ringVersion(): Promise<number> {
+    return this.metric('s3accel_ring_version');
+  }
+
+  /** What /readyz says. */
+  async readiness(): Promise<string> {
+    return (await fetch(`http://127.0.0.1:${this.#adminPort}/readyz`)).text();
+  }
+
+  get hasEnded(): boolean {
+    const { exitCode, signalCode } = this.running.child;
+    return exitCode !== null || signalCode !== null;
+  }
+
+  /** Waits until it has ended by itself; its exit code. */
+  async ended(): Promise<number | null> {
+    if (!this.hasEnded) await once(this.running.child, 'exit');
+    return this.running.child.exitCode;
+  }
+
+  /** Waits for its own end, whatever the signal. */
+  async end(signal: NodeJS.Signals): Promise<number | null> {
+    if (!this.hasEnded) this.running.child.kill(signal);
+    return this.ended();
+  }
+}
+
+export class NodeCluster {
+  readonly s3: MemoryS3;
+  readonly #directory: string;
+  readonly #options: NodeClusterOptions;
+  readonly #addresses = new Map<number, string>();
+  readonly #processes: ClusterProcess[] = [];
+  #started = 0;
+
+  private constructor(s3: MemoryS3, options: NodeClusterOptions) {
+    this.s3 = s3;
+    this.#options = options;
+    this.#directory = mkdtempSync(join(tmpdir(), 's3-accelerator-cluster-'));
+  }
+
+  static async begin(options: NodeClusterOptions = {}): Promise<NodeCluster> {
+    return new NodeCluster(
+      await startMemoryS3({ buckets: options.buckets ?? ['bucket'] }),
+      options,
+    );
+  }
+
+  /** Where a node listens, whether it runs or not: the same for all its lives. */
+  async addressOf(nodeId: number): Promise<string> {
+    const known = this.#addresses.get(nodeId);
+    if (known !== undefined) return known;
+    const address = `127.0.0.1:${await freePort()}`;
+    this.#addresses.set(nodeId, address);
+    return address;
+  }
+
+  /** Says that a node is found elsewhere: in front of something that is no node. */
+  place(nodeId: number, port: number): void {
+    this.#addresses.set(nodeId, `127.0.0.1:${port}`);
+  }
+
+  async startNode(
+    nodeId: number,
+    { names, secret = testSecret, isAwaited = true, at }: NodeProcessOptions,
+  ): Promise<ClusterProcess> {
+    const listen = at ?? (await this.addressOf(nodeId));
+    const name = `node-${nodeId}${at === undefined ? '' : '-elsewhere'}`;
+    const config = `
+[origin]
+endpoint = "http://127.0.0.1:${this.s3.port}"
+region = "us-east-1"
+access_key_id = "${credentials.accessKeyId}"
+secret_access_key = "${credentials.secretAccessKey}"
+[cluster]
+secret = "${secret}"
+nodes = ${await this.#listOf(names)}
+down_grace_s = ${this.#options.downGraceS ?? 60}
+fallback_window_s = ${this.#options.fallbackWindowS ?? 600}
+[node]
+id = ${nodeId}
+data_dir = "${join(this.#directory, name)}"
+listen = "${listen}"
+[cache]
+capacity_bytes = "128MiB"
+[cache.default_policy]
+immutable = true
+admit_on_first_read = true
+`;
+    return this.#start(name, config, isAwaited);
+  }
+
+  /** With a client for it. */
+  async startGateway({
+    names,
+    secret = testSecret,
+    isAwaited = true,
+  }: ProcessOptions): Promise<{ readonly gateway: ClusterProcess; readonly client: S3Client }> {
+    const port = await freePort();
+    const config = `
+[cluster]
+secret = "${secret}"
+nodes = ${await this.#listOf(names)}
+[gateway]
+listen = "127.0.0.1:${port}"
+${this.#options.gateway ?? ''}
+[[clients]]
+access_key_id = "${credentials.accessKeyId}"
+secret_access_key = "${credentials.secretAccessKey}"
+grants = [{ bucket = "*", access = "write" }]
+`;
+    const gateway = await this.#start('gateway', config, isAwaited);
+    return { gateway, client: new S3Client(port, credentials) };
+  }
+
+  /** Ends every process that is left, and S3. */
+  async stop(): Promise<void> {
+    await Promise.all(this.#processes.map((process) => process.end('SIGKILL')));
+    await this.s3.close();
+    rmSync(this.#directory, { recursive: true, force: true });
+  }
+
+  async #start(name: string, config: string, isAwaited: boolean): Promise<ClusterProcess> {
+    const adminPort = await freePort();
+    const text = `${config}\n[admin]\nlisten = "127.0.0.1:${adminPort}"\n`;
+    this.#started += 1;
+    const directory = this.#directory;
+    const running = await runProgram(
+      directory,
+      `${name}-${this.#started}`,
+      text,
+      adminPort,
+      isAwaited,
+    );
+    const process = new ClusterProcess(running, adminPort);
+    this.#processes.push(process);
+    return process;
+  }
+
+  async #listOf(names: readonly number[]): Promise<string> {
+    const entries = await Promise.all(
+      names.map(async (id) => `{ id = ${id}, address = "${await this.addressOf(id)}" }`),
+    );
+    return `[${entries.join(', ')}]`;
+  }
+}
+
+/** Waits until all processes place by one ring with so many members; its version. */
+export async function agreedRing(
+  processes: readonly ClusterProcess[],
+  members: number,
+): Promise<number> {
+  let versions: number[] = [];
+  await until(`one ring of ${members}`, async () => {
+    versions = await Promise.all(processes.map((process) => process.ringVersion()));
+    const counts = await Promise.all(
+      processes.map((process) => process.metric('s3accel_ring_members')),
+    );
+    return versions.every((one) => one === versions[0]) && counts.every((one) => one === members);
+  });
+  const [version] = versions;
+  assert.ok(version !== undefined && version > 0);
+  return version;
+}
