@@ -101,7 +101,7 @@ describe('the life of a cluster', () => {
   });
 
   test('a node leaves under load: the gateway follows, and the node ends by itself', async () => {
-    const before = await gateway.ringVersion();
+    const { version: before } = await gateway.ring();
     const load = loaded();
     await until('the load is under way', () => load.reads > 20);
     const [leaving] = nodes.splice(0, 1);

@@ -60,16 +60,28 @@ export class ClusterProcess {
 
   /** The sum of a metric's samples whose labels contain `label`. */
   async metric(name: string, label = ''): Promise<number> {
-    const text = await (await fetch(`http://127.0.0.1:${this.#adminPort}/metrics`)).text();
+    return this.#sum(await this.#scrape(), name, label);
+  }
+
+  /** The ring that it places by, as of one moment. */
+  async ring(): Promise<{ readonly version: number; readonly members: number }> {
+    const text = await this.#scrape();
+    return {
+      version: this.#sum(text, 's3accel_ring_version'),
+      members: this.#sum(text, 's3accel_ring_members'),
+    };
+  }
+
+  async #scrape(): Promise<string> {
+    return (await fetch(`http://127.0.0.1:${this.#adminPort}/metrics`)).text();
+  }
+
+  #sum(text: string, name: string, label = ''): number {
     return text
       .split('\n')
       .filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `))
       .filter((line) => line.includes(label))
       .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
-  }
-
-  ringVersion(): Promise<number> {
-    return this.metric('s3accel_ring_version');
   }
 
   /** What /readyz says. */
@@ -220,15 +232,12 @@ export async function agreedRing(
   processes: readonly ClusterProcess[],
   members: number,
 ): Promise<number> {
-  let versions: number[] = [];
+  let version = 0;
   await until(`one ring of ${members}`, async () => {
-    versions = await Promise.all(processes.map((process) => process.ringVersion()));
-    const counts = await Promise.all(
-      processes.map((process) => process.metric('s3accel_ring_members')),
-    );
-    return versions.every((one) => one === versions[0]) && counts.every((one) => one === members);
+    const rings = await Promise.all(processes.map((process) => process.ring()));
+    version = rings[0]?.version ?? 0;
+    return rings.every((ring) => ring.version === version && ring.members === members);
   });
-  const [version] = versions;
-  assert.ok(version !== undefined && version > 0);
+  assert.ok(version > 0);
   return version;
 }

@@ -39,7 +39,7 @@ export interface Running {
   stop(): Promise<number | null>;
 }
 
-/** Starts the program on a config text and waits for /readyz, or only until it answers at all. */
+/** Starts the program on a config text and waits for /readyz, or only until it answers at all or has ended. */
 export async function runProgram(
   directory: string,
   name: string,
@@ -71,6 +71,7 @@ export async function runProgram(
     },
   };
   for (let attempt = 0; attempt < 400; attempt++) {
+    if (child.exitCode !== null && !isAwaited) return running;
     if (child.exitCode !== null)
       throw new Error(`the program ended with ${child.exitCode}:\n${text}`);
     try {
