@@ -158,7 +158,7 @@ export class Life implements LifeUnderLoad {
       this.#children.push(child);
       if (await child.ready(startWithinMs)) return true;
       // Somebody else on this machine was given the port meanwhile: nobody's fault, and the life begins again on other ports.
-      this.#hasLostPort = child.output.includes('EADDRINUSE');
+      this.#hasLostPort = /EADDRINUSE|another process listens there/.test(child.output);
       if (this.#endingSince === Infinity && !this.#hasLostPort) {
         this.#find(`doesn't start, ${told(child)}`);
       }
