@@ -18,7 +18,10 @@ export interface JournalEffects {
    * outcome comes with the next `syncTable`.
    */
   writeRecord(slot: SlotId, record: Uint8Array): void;
-  /** Every `writeRecord` before this call gets into the table and becomes durable. `onTableSynced` follows, with the first error of either. */
+  /**
+   * Every `writeRecord` before this call gets into the table and becomes durable. `onTableSynced` follows, with the first error
+   * of either.
+   */
   syncTable(): void;
   /**
    * Reads a slot's row and its block's bytes from the disk, past the page cache and off the loop, and compares: `onSlotVerified`

@@ -15,7 +15,7 @@
  *
  * A sync that failed is never trusted, nor is what a later one says of the same bytes: the kernel may have dropped them. A failed
  * slab sync drops every block that wasn't durable yet. A failed table sync fails the writes that wait, keeps its rows to be written
- * anew, refuses new blocks, and is tried again after `tableRetryMs` until it works.
+ * anew, refuses new blocks, and is tried again after `syncRetryMs` until it works.
  *
  * Invariants
  *  1. A row is written only after a slab sync that was asked for after its block was written.
@@ -28,7 +28,7 @@
 import { assert } from '../base/assert.ts';
 import { newBlockPlace } from '../store/block-place.ts';
 import { NO_SLOT, type SlotId, type Store } from '../store/store.ts';
-import { wordsOf } from './byte-order.ts';
+import { wordsOf } from './words.ts';
 import type { JournalEffects } from './effects.ts';
 import { RowQueue } from './row-queue.ts';
 import { encodeRecord, RECORD_BYTES, recordSeed, type RowClaim } from './slot-record.ts';
@@ -120,7 +120,7 @@ export class Journal {
   readonly #effects: JournalEffects;
   readonly #limits: JournalLimits;
   readonly #seed: number;
-  /** Block writes in the order they came; those before `#firstWaiting` are gone. */
+  /** Block writes that wait for rows to be cleared, in the order they came. */
   #waiting: WaitingWrite[] = [];
   #writes = 0;
   /** Checksums of blocks by how far they are. */
@@ -143,6 +143,7 @@ export class Journal {
   #hasSlabFailed = false;
   #hasTableFailed = false;
   #isEnding = false;
+  /** Slots whose write never began: told by `takeFailed`. */
   readonly #failed: SlotId[] = [];
   readonly #record = new Uint8Array(RECORD_BYTES);
   readonly #recordWords = wordsOf(this.#record);

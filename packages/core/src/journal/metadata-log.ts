@@ -15,19 +15,18 @@
 import { assert } from '../base/assert.ts';
 import { mix32, type Hash128 } from '../base/hash.ts';
 import type { ObjectMetadata } from '../read.ts';
-import { wordsOf } from './byte-order.ts';
+import { hashAt, mixWords, TWO_32, wordsOf, writeHash } from './words.ts';
 
 /** Bytes of the log's header. */
 export const LOG_HEADER_BYTES = 64;
 /** The longest entry that is read or written: S3 bounds an object's headers far below. */
 export const MAX_LOG_ENTRY_BYTES = 256 * 1024;
-export const LOG_FORMAT = 1;
+const LOG_FORMAT = 1;
 
 const ENTRY_BYTES = 28;
 const PUT_BYTES = ENTRY_BYTES + 44;
 const PUT = 1;
 const FORGOTTEN = 2;
-const TWO_32 = 0x1_0000_0000;
 const HEADER_WORDS = LOG_HEADER_BYTES / 4;
 const magic = 's3accel-meta\n\0\0\0';
 
@@ -52,10 +51,7 @@ export function encodeLogHeader(cacheId: Readonly<Hash128>): Uint8Array {
   const words = wordsOf(bytes);
   for (let i = 0; i < magic.length; i++) bytes[i] = magic.charCodeAt(i);
   words[4] = LOG_FORMAT;
-  words[5] = cacheId.h0;
-  words[6] = cacheId.h1;
-  words[7] = cacheId.h2;
-  words[8] = cacheId.h3;
+  writeHash(words, 5, cacheId);
   words[HEADER_WORDS - 1] = checkOf(words, 0, HEADER_WORDS - 1);
   return bytes;
 }
@@ -81,7 +77,7 @@ export function encodePut(
   const words = wordsOf(bytes);
   const word = at / 4;
   beginEntry(words, word, length, PUT, hash);
-  setHash(words, word + 7, version);
+  writeHash(words, word + 7, version);
   words[word + 11] = size % TWO_32;
   words[word + 12] = Math.floor(size / TWO_32);
   words[word + 13] = lastModified % TWO_32;
@@ -190,31 +186,10 @@ function beginEntry(
 ): void {
   words[word] = length;
   words[word + 2] = kind;
-  setHash(words, word + 3, hash);
-}
-
-function setHash(words: Int32Array, word: number, hash: Readonly<Hash128>): void {
-  words[word] = hash.h0;
-  words[word + 1] = hash.h1;
-  words[word + 2] = hash.h2;
-  words[word + 3] = hash.h3;
-}
-
-function hashAt(words: Int32Array, word: number): Hash128 {
-  return {
-    h0: words[word]! >>> 0,
-    h1: words[word + 1]! >>> 0,
-    h2: words[word + 2]! >>> 0,
-    h3: words[word + 3]! >>> 0,
-  };
+  writeHash(words, word + 3, hash);
 }
 
 /** Of words [start, end). */
 function checkOf(words: Int32Array, start: number, end: number): number {
-  let check = 0x3c6ef372;
-  for (let i = start; i < end; i++) {
-    check = Math.imul(check ^ words[i]!, 0x85ebca6b);
-    check = (check << 13) | (check >>> 19);
-  }
-  return mix32(check ^ (end - start));
+  return mix32(mixWords(0x3c6ef372, words, start, end) ^ (end - start));
 }

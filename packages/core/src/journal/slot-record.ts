@@ -15,8 +15,8 @@
  * The format is version 1 of table-header.ts; docs/data-files.md describes it for readers.
  */
 import { mix32, type Hash128 } from '../base/hash.ts';
-import type { BlockPlace } from '../store/block-place.ts';
-import './byte-order.ts';
+import { isPlaceOf, newBlockPlace, type BlockPlace } from '../store/block-place.ts';
+import { mixWords, readHash, writeHash } from './words.ts';
 
 export const RECORD_BYTES = 64;
 export const RECORD_WORDS = RECORD_BYTES / 4;
@@ -49,11 +49,7 @@ export function encodeRecord(
   claim: Readonly<RowClaim>,
   seed: number,
 ): void {
-  const { version } = place;
-  words[at] = version.h0;
-  words[at + 1] = version.h1;
-  words[at + 2] = version.h2;
-  words[at + 3] = version.h3;
+  writeHash(words, at, place.version);
   words[at + 4] = place.block;
   words[at + 5] = place.length;
   words[at + 6] = place.placementHi;
@@ -80,11 +76,7 @@ export function decodeRecord(
   if (words[at + CHECK] !== checkOf(words, at, slot, seed)) {
     return isEmpty(words, at) ? 'empty' : 'damaged';
   }
-  const { version } = place;
-  version.h0 = words[at]! >>> 0;
-  version.h1 = words[at + 1]! >>> 0;
-  version.h2 = words[at + 2]! >>> 0;
-  version.h3 = words[at + 3]! >>> 0;
+  readHash(words, at, place.version);
   place.block = words[at + 4]!;
   place.length = words[at + 5]!;
   place.placementHi = words[at + 6]! >>> 0;
@@ -97,18 +89,32 @@ export function decodeRecord(
   return 'valid';
 }
 
+/**
+ * What the row of a slot at word `at` claims, as long as it is the row of `expected`: null when it is empty, damaged, or speaks of
+ * another block or place.
+ */
+export function claimOf(
+  words: Int32Array,
+  at: number,
+  slot: number,
+  seed: number,
+  expected: Readonly<BlockPlace>,
+): RowClaim | null {
+  const place = newBlockPlace();
+  const claim: RowClaim = { checksum: 0, run: 0 };
+  const state = decodeRecord(words, at, slot, seed, place, claim);
+  return state === 'valid' && isPlaceOf(place, expected) ? claim : null;
+}
+
 function isEmpty(words: Int32Array, at: number): boolean {
   let all = 0;
   for (let i = at; i < at + RECORD_WORDS; i++) all |= words[i]!;
   return all === 0;
 }
 
-/** Multiplied and turned word by word: any one flipped bit changes it, and two changes cancel once in 2^32. */
+/** Over all words of a row before its check. */
 function checkOf(words: Int32Array, at: number, slot: number, seed: number): number {
   let check = Math.imul(slot, 0x9e3779b1) ^ seed;
-  for (let i = at; i < at + CHECK; i++) {
-    check = Math.imul(check ^ words[i]!, 0x85ebca6b);
-    check = (check << 13) | (check >>> 19);
-  }
+  check = mixWords(check, words, at, at + CHECK);
   return mix32(check ^ 0x5bd1e995);
 }

@@ -33,7 +33,7 @@ export type StartPlan =
   | {
       readonly kind: 'empty';
       readonly reason: EmptyReason;
-      /** The header to write, to the table and to the slab, once all rows that are there are gone. Both files are synced then. */
+      /** The header to write to both files, durably, once all rows that are there are gone. */
       readonly header: TableHeader;
     }
   | {
@@ -41,8 +41,8 @@ export type StartPlan =
       /** Whether the slab is the one that the table's last run wrote to, and as long as it must be; else no row is trusted. */
       readonly isSlabTrusted: boolean;
       /**
-       * The header to write, to the table and to the slab, before anything else, the slab's length included. It knows which runs are trusted. Both files are
-       * synced then: what the last life wrote and didn't sync may have lived in the page cache alone, and mustn't be lost later.
+       * The header to write to both files, durably, before anything else, the slab's length included: it knows which runs are
+       * trusted. Syncing them also keeps what the last life wrote and didn't sync: it may have lived in the page cache alone.
        */
       readonly header: TableHeader;
     };

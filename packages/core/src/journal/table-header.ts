@@ -15,14 +15,14 @@
  */
 import { mix32, type Hash128 } from '../base/hash.ts';
 import { RECORD_BYTES } from './slot-record.ts';
-import { wordsOf } from './byte-order.ts';
+import { hashAt, TWO_32, wordsOf, writeHash } from './words.ts';
 
 /** Bytes before the first row of the table, and before the first slot of the slab. */
 export const HEADER_BYTES = 4096;
 /** Bytes of one copy of a header. */
 export const HEADER_COPY_BYTES = 128;
 /** What the files look like; a change of any format in journal/ raises it. */
-export const TABLE_FORMAT = 1;
+const TABLE_FORMAT = 1;
 /** Runs whose end is remembered, the present one included. */
 export const REMEMBERED_RUNS = 64;
 
@@ -31,7 +31,6 @@ const CHECK = WORDS - 1;
 const COPIES = 2;
 /** How far the copies stand apart: more than a sector, so that one write can't tear both. */
 const COPY_DISTANCE = HEADER_BYTES / COPIES;
-const TWO_32 = 0x1_0000_0000;
 
 const tableMagic = magicOf('s3accel-table\n\0\0');
 const slabMagic = magicOf('s3accel-slab\n\0\0\0');
@@ -159,10 +158,7 @@ function encode(header: TableHeader, magic: Int32Array): Uint8Array {
   words.set(magic);
   words[4] = TABLE_FORMAT;
   words[5] = header.sequence;
-  words[6] = cacheId.h0;
-  words[7] = cacheId.h1;
-  words[8] = cacheId.h2;
-  words[9] = cacheId.h3;
+  writeHash(words, 6, cacheId);
   words[10] = header.blockBytes;
   words[11] = header.extentBytes;
   words[12] = slabBytes % TWO_32;
@@ -188,7 +184,7 @@ function decode(bytes: Uint8Array, start: number, magic: Int32Array): FoundHeade
     kind: 'header',
     header: {
       sequence: unsigned(5),
-      cacheId: { h0: unsigned(6), h1: unsigned(7), h2: unsigned(8), h3: unsigned(9) },
+      cacheId: hashAt(words, 6),
       blockBytes: unsigned(10),
       extentBytes: unsigned(11),
       slabBytes: unsigned(12) + unsigned(13) * TWO_32,

@@ -5,15 +5,10 @@
  * that asked.
  */
 import type { Verdict } from '@s3-accelerator/core/journal/effects.ts';
-import {
-  decodeRecord,
-  RECORD_BYTES,
-  recordSeed,
-  type RowClaim,
-} from '@s3-accelerator/core/journal/slot-record.ts';
+import { claimOf, RECORD_BYTES, recordSeed } from '@s3-accelerator/core/journal/slot-record.ts';
 import { rowPosition, type TableHeader } from '@s3-accelerator/core/journal/table-header.ts';
-import { equalHash128 } from '@s3-accelerator/core/base/hash.ts';
-import { newBlockPlace, type BlockPlace } from '@s3-accelerator/core/store/block-place.ts';
+import { wordsOf } from '@s3-accelerator/core/journal/words.ts';
+import { newBlockPlace } from '@s3-accelerator/core/store/block-place.ts';
 import type { SlotId, Store } from '@s3-accelerator/core/store/store.ts';
 import type { DiskFiles, TableWrite } from './disk-files.ts';
 
@@ -82,7 +77,9 @@ export class Slots {
         this.#events.onSlotVerified(slot, 'unreadable', 0, errno);
         return;
       }
-      const claim = this.#claimOf(slot, row);
+      const block = newBlockPlace();
+      this.#store.describe(slot, block);
+      const claim = claimOf(wordsOf(row), 0, slot, this.#seed, block);
       if (claim === null) this.#events.onSlotVerified(slot, 'damaged', 0, 0);
       else this.#verifyBytes(slot, claim.checksum);
     });
@@ -96,26 +93,4 @@ export class Slots {
       this.#events.onSlotVerified(slot, verdict, expected, errno);
     });
   }
-
-  /** What the row says, if it is the row of the block that the store has in the slot. */
-  #claimOf(slot: SlotId, row: Uint8Array): RowClaim | null {
-    const claim: RowClaim = { checksum: 0, run: 0 };
-    const found = newBlockPlace();
-    const words = new Int32Array(row.buffer, row.byteOffset, RECORD_BYTES / 4);
-    if (decodeRecord(words, 0, slot, this.#seed, found, claim) !== 'valid') return null;
-    const expected = newBlockPlace();
-    this.#store.describe(slot, expected);
-    return isSameBlock(found, expected) ? claim : null;
-  }
-}
-
-function isSameBlock(one: BlockPlace, other: BlockPlace): boolean {
-  return (
-    equalHash128(one.version, other.version) &&
-    one.block === other.block &&
-    one.length === other.length &&
-    one.extent === other.extent &&
-    one.place === other.place &&
-    one.slotBytes === other.slotBytes
-  );
 }

@@ -3,9 +3,9 @@
  * checkers as the world sees it: which runs ended clean is a matter of fact there, whatever the store believes.
  */
 import { assert } from '@s3-accelerator/core/base/assert.ts';
-import { equalHash128 } from '@s3-accelerator/core/base/hash.ts';
 import type { JournalEffects, Verdict } from '@s3-accelerator/core/journal/effects.ts';
 import {
+  claimOf,
   decodeRecord,
   RECORD_BYTES,
   recordSeed,
@@ -16,6 +16,7 @@ import {
   rowPosition,
   type TableHeader,
 } from '@s3-accelerator/core/journal/table-header.ts';
+import { wordsOf } from '@s3-accelerator/core/journal/words.ts';
 import { newBlockPlace, type BlockPlace } from '@s3-accelerator/core/store/block-place.ts';
 import type { SlotId, Store } from '@s3-accelerator/core/store/store.ts';
 import type { SlotEventKind } from '../history/block-event.ts';
@@ -216,16 +217,10 @@ export class SlotFiles implements JournalEffects {
   /** What the row says, if it is the row of the block that the store has in the slot. */
   #claimOf(slot: SlotId): RowClaim | null {
     const { files, store } = this.#options;
-    const at = rowPosition(slot);
-    const row = files.table.seen.slice(at, at + RECORD_BYTES);
-    const claim: RowClaim = { checksum: 0, run: 0 };
-    const found = newBlockPlace();
-    if (decodeRecord(new Int32Array(row.buffer), 0, slot, this.#seed, found, claim) !== 'valid') {
-      return null;
-    }
-    const expected = newBlockPlace();
-    store.describe(slot, expected);
-    return isSameBlock(found, expected) ? claim : null;
+    const row = files.table.seen.slice(rowPosition(slot), rowPosition(slot + 1));
+    const block = newBlockPlace();
+    store.describe(slot, block);
+    return claimOf(wordsOf(row), 0, slot, this.#seed, block);
   }
 
   /** Whoever was to have these bytes goes without. */
@@ -260,15 +255,4 @@ export class SlotFiles implements JournalEffects {
     const { world, nodeId: node, life } = this.#options;
     world.checkers.slotChanged({ node, life, at: world.queue.now, slot, kind });
   }
-}
-
-function isSameBlock(one: BlockPlace, other: BlockPlace): boolean {
-  return (
-    equalHash128(one.version, other.version) &&
-    one.block === other.block &&
-    one.length === other.length &&
-    one.extent === other.extent &&
-    one.place === other.place &&
-    one.slotBytes === other.slotBytes
-  );
 }
