@@ -36,6 +36,16 @@ export interface LogReader {
   forgotten(hash: Hash128): void;
 }
 
+/**
+ * What a log is to know: shows about `limit` objects from `from` on (0 to begin), and returns where to go on, 0 when that was
+ * all. Hashes are reused.
+ */
+export type MetadataFrom = (
+  from: number,
+  limit: number,
+  each: (hash: Hash128, metadata: ObjectMetadata) => void,
+) => number;
+
 /** How far a log was read. */
 export interface LogEnd {
   /** Bytes from the beginning that are good; the file is cut here before more is appended. 0: begin a new log. */
@@ -100,6 +110,51 @@ export function encodeForgotten(bytes: Uint8Array, at: number, hash: Readonly<Ha
   beginEntry(words, word, FORGOTTEN_BYTES, FORGOTTEN, hash);
   words[word + 1] = checkOf(words, word + 2, word + FORGOTTEN_BYTES / 4);
   return at + FORGOTTEN_BYTES;
+}
+
+/** The entry of an object's metadata. */
+export function putEntry(hash: Readonly<Hash128>, metadata: ObjectMetadata): Uint8Array {
+  const bytes = new Uint8Array(putBytes(metadata));
+  encodePut(bytes, 0, hash, metadata);
+  return bytes;
+}
+
+/** The entry that says that an object was forgotten. */
+export function forgottenEntry(hash: Readonly<Hash128>): Uint8Array {
+  const bytes = new Uint8Array(FORGOTTEN_BYTES);
+  encodeForgotten(bytes, 0, hash);
+  return bytes;
+}
+
+/**
+ * A new log of all that is known, in pieces: its header first, then the entries of about `objectsAtATime` objects each, which are
+ * asked for as their piece is.
+ */
+export function* newLog(
+  cacheId: Readonly<Hash128>,
+  metadataFrom: MetadataFrom,
+  objectsAtATime: number,
+): Generator<Uint8Array> {
+  yield encodeLogHeader(cacheId);
+  let from = 0;
+  do {
+    const entries: Uint8Array[] = [];
+    from = metadataFrom(from, objectsAtATime, (hash, metadata) => {
+      entries.push(putEntry(hash, metadata));
+    });
+    yield joined(entries);
+  } while (from !== 0);
+}
+
+/** Pieces of a log as one. */
+export function joined(pieces: readonly Uint8Array[]): Uint8Array {
+  const bytes = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    bytes.set(piece, at);
+    at += piece.length;
+  }
+  return bytes;
 }
 
 /** Whether `bytes` begin with the header of this cache's log. */

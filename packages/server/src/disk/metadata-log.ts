@@ -6,24 +6,13 @@
  */
 import type { Hash128 } from '@s3-accelerator/core/base/hash.ts';
 import {
-  encodeForgotten,
-  encodeLogHeader,
-  encodePut,
-  FORGOTTEN_BYTES,
-  putBytes,
+  forgottenEntry,
+  newLog,
+  putEntry,
+  type MetadataFrom,
 } from '@s3-accelerator/core/journal/metadata-log.ts';
 import type { ObjectMetadata } from '@s3-accelerator/core/read.ts';
 import type { DiskFiles } from './disk-files.ts';
-
-/**
- * What the log is to know: shows about `limit` objects from `from` on (0 to begin), and returns where to go on, 0 when that was
- * all. Hashes are reused.
- */
-export type MetadataFrom = (
-  from: number,
-  limit: number,
-  each: (hash: Hash128, metadata: ObjectMetadata) => void,
-) => number;
 
 export interface MetadataLogOptions {
   readonly files: DiskFiles;
@@ -54,20 +43,19 @@ export class MetadataLog {
   }
 
   put(hash: Readonly<Hash128>, metadata: ObjectMetadata): void {
-    this.#options.files.appendLog(putOf(hash, metadata), this.#appended);
+    this.#options.files.appendLog(putEntry(hash, metadata), this.#appended);
   }
 
   forgotten(hash: Readonly<Hash128>): void {
-    const bytes = new Uint8Array(FORGOTTEN_BYTES);
-    encodeForgotten(bytes, 0, hash);
-    this.#options.files.appendLog(bytes, this.#appended);
+    this.#options.files.appendLog(forgottenEntry(hash), this.#appended);
   }
 
   /** Writes the log anew, out of everything that is known. */
   replace(): void {
     if (this.#isReplacing) return;
     this.#isReplacing = true;
-    this.#options.files.replaceLog(this.#pieces(), (errno) => {
+    const { files, cacheId, metadataFrom } = this.#options;
+    files.replaceLog(newLog(cacheId, metadataFrom, objectsAtATime), (errno) => {
       this.#isReplacing = false;
       this.#isBroken = errno !== 0;
       if (errno !== 0) this.#options.onFault(errno);
@@ -81,22 +69,4 @@ export class MetadataLog {
     this.#retryAt = now + retryMs;
     this.replace();
   }
-
-  *#pieces(): Generator<Uint8Array> {
-    yield encodeLogHeader(this.#options.cacheId);
-    let from = 0;
-    do {
-      const entries: Uint8Array[] = [];
-      from = this.#options.metadataFrom(from, objectsAtATime, (hash, metadata) => {
-        entries.push(putOf(hash, metadata));
-      });
-      yield Buffer.concat(entries);
-    } while (from !== 0);
-  }
-}
-
-function putOf(hash: Readonly<Hash128>, metadata: ObjectMetadata): Uint8Array {
-  const bytes = new Uint8Array(putBytes(metadata));
-  encodePut(bytes, 0, hash, metadata);
-  return bytes;
 }

@@ -10,6 +10,7 @@
  */
 import type { Hash128 } from '@s3-accelerator/core/base/hash.ts';
 import type { JournalEffects, Verdict } from '@s3-accelerator/core/journal/effects.ts';
+import type { MetadataFrom } from '@s3-accelerator/core/journal/metadata-log.ts';
 import {
   cleanEnd,
   encodeSlabHeader,
@@ -22,7 +23,7 @@ import type { SlotId, Store } from '@s3-accelerator/core/store/store.ts';
 import type { FaultLog } from '../log.ts';
 import type { DiskFiles } from './disk-files.ts';
 import { errnoName } from './errno.ts';
-import { MetadataLog, type MetadataFrom } from './metadata-log.ts';
+import { MetadataLog } from './metadata-log.ts';
 import { SlabLength } from './slab-length.ts';
 import { Slots } from './slots.ts';
 

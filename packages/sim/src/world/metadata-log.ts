@@ -1,11 +1,11 @@
 /** A node's metadata log during one run, in the core's format; the file outlives the run. */
 import type { Hash128 } from '@s3-accelerator/core/base/hash.ts';
 import {
-  encodeForgotten,
-  encodeLogHeader,
-  encodePut,
-  FORGOTTEN_BYTES,
-  putBytes,
+  forgottenEntry,
+  joined,
+  newLog,
+  putEntry,
+  type MetadataFrom,
 } from '@s3-accelerator/core/journal/metadata-log.ts';
 import type { TableHeader } from '@s3-accelerator/core/journal/table-header.ts';
 import type { NodeEffects } from '@s3-accelerator/core/node/effects.ts';
@@ -42,45 +42,21 @@ export class MetadataLog implements LogEffects {
   }
 
   logMetadata(hash: Hash128, metadata: ObjectMetadata): void {
-    this.#options.files.appendLog(putOf(hash, metadata));
+    this.#options.files.appendLog(putEntry(hash, metadata));
   }
 
   logForgotten(hash: Hash128): void {
-    const bytes = new Uint8Array(FORGOTTEN_BYTES);
-    encodeForgotten(bytes, 0, hash);
-    this.#options.files.appendLog(bytes);
+    this.#options.files.appendLog(forgottenEntry(hash));
   }
 
   compactMetadataLog(): void {
-    const { queue, files, onCompacted } = this.#options;
+    const { queue, files, header, node, onCompacted } = this.#options;
+    const metadataFrom: MetadataFrom = (from, limit, each) =>
+      node().metadataFrom(from, limit, each);
     queue.in(1, () => {
       if (this.#isOver) return;
-      files.replaceLog(this.#everything());
+      files.replaceLog(joined([...newLog(header.cacheId, metadataFrom, entriesAtOnce)]));
       onCompacted();
     });
   }
-
-  #everything(): Uint8Array {
-    const node = this.#options.node();
-    const pieces = [encodeLogHeader(this.#options.header.cacheId)];
-    let from = 0;
-    do {
-      from = node.metadataFrom(from, entriesAtOnce, (hash, metadata) => {
-        pieces.push(putOf(hash, metadata));
-      });
-    } while (from !== 0);
-    const log = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
-    let at = 0;
-    for (const piece of pieces) {
-      log.set(piece, at);
-      at += piece.length;
-    }
-    return log;
-  }
-}
-
-function putOf(hash: Hash128, metadata: ObjectMetadata): Uint8Array {
-  const bytes = new Uint8Array(putBytes(metadata));
-  encodePut(bytes, 0, hash, metadata);
-  return bytes;
 }
