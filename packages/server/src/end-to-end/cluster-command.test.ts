@@ -1,0 +1,101 @@
+// scripts/cluster as somebody uses it who tries the system out: start, status, kill, add, leave, stop.
+import assert from 'node:assert/strict';
+import { execFile, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { promisify } from 'node:util';
+import { credentials, freePort } from '../testing/programs.ts';
+import { S3Client } from '../testing/s3-client.ts';
+import { version } from '../testing/versions.ts';
+
+const script = join(import.meta.dirname, '../../../../scripts/cluster.ts');
+const directory = mkdtempSync(join(tmpdir(), 's3-accelerator-cluster-command-'));
+const folder = join(directory, 'cluster');
+
+/** Runs the command; its output. @throws when it fails, with what it said. */
+async function cluster(...args: string[]): Promise<string> {
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    script,
+    ...args,
+    '--dir',
+    folder,
+  ]);
+  return stdout;
+}
+
+after(async () => {
+  await cluster('stop');
+  rmSync(directory, { recursive: true, force: true });
+});
+
+/** The columns of a process in the status. */
+function rowOf(status: string, name: string): string[] {
+  const line = status.split('\n').find((row) => row.startsWith(`${name} `));
+  assert.ok(line !== undefined, status);
+  return line.trim().split(/\s+/);
+}
+
+test('bad arguments are told with the usage, and nothing is started', () => {
+  const bad: readonly (readonly [string[], RegExp])[] = [
+    [[], /which command\?/],
+    [['begin'], /begin: no such command/],
+    [['constructor'], /constructor: no such command/],
+    [['start'], /start: how many nodes\?/],
+    [['start', '0'], /start: at least one node/],
+    [['start', '3', '4'], /start: too many words/],
+    [['start', 'three'], /start three: must be a whole number from 0 to 99/],
+    [['start', '3', '--port-base', '65500'], /--port-base 65500: must be a whole number/],
+    [['stop', '1'], /stop: too many words/],
+    [['kill'], /kill: which node\?/],
+    [['leave', '-1'], /Unknown option '-1'/],
+    [['status', '--colour'], /Unknown option '--colour'/],
+  ];
+  for (const [args, told] of bad) {
+    const { status, stderr } = spawnSync(process.execPath, [script, ...args], { encoding: 'utf8' });
+    assert.equal(status, 2, args.join(' '));
+    assert.match(stderr, told);
+    assert.match(stderr, /^Usage: scripts\/cluster start N/m);
+  }
+});
+
+test('a cluster of two starts, loses a node, gets it back, and stops', async () => {
+  await assert.rejects(cluster('status'), /nothing runs: scripts\/cluster start N/);
+  // The ports from here on, some hundreds, are free if this one is, or the command says which isn't.
+  const port = Math.min(await freePort(), 65_000);
+  const told = await cluster('start', '2', '--port-base', String(port));
+  assert.match(told, new RegExp(`Ready at http://127\\.0\\.0\\.1:${port}\\.`));
+  await assert.rejects(cluster('start', '2', '--port-base', String(port)), /it runs already/);
+
+  const client = new S3Client(port, credentials);
+  const objects = Array.from({ length: 8 }, (_, at) => version(`object-${at}`, 100_000));
+  const read = async (): Promise<void> => {
+    for (const [at, bytes] of objects.entries()) {
+      const { body } = await client.get('demo', `object-${at}`);
+      assert.ok(body.equals(bytes), `object-${at}`);
+    }
+  };
+  for (const [at, bytes] of objects.entries()) {
+    assert.equal((await client.put('demo', `object-${at}`, bytes)).status, 200);
+  }
+  await read();
+
+  const before = await cluster('status');
+  const [, , , ring, members] = rowOf(before, 'gateway');
+  assert.equal(members, '2');
+  for (const name of ['node-0', 'node-1']) assert.equal(rowOf(before, name)[3], ring);
+
+  assert.match(await cluster('kill', '1'), /node 1 is dead/);
+  assert.equal(rowOf(await cluster('status'), 'node-1')[2], 'ended');
+  await read();
+  await assert.rejects(cluster('kill', '1'), /node 1 does not run/);
+  assert.match(await cluster('add', '1'), /node 1 has joined/);
+  assert.equal(rowOf(await cluster('status'), 'node-1')[3], ring, 'it has its place again');
+
+  assert.match(await cluster('leave', '0'), /node 0 has left the ring/);
+  assert.equal(rowOf(await cluster('status'), 'gateway')[4], '1');
+  await read();
+  assert.equal(await cluster('stop'), 'stopped\n');
+  assert.equal(await cluster('stop'), 'nothing runs\n');
+});

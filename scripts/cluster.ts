@@ -1,0 +1,280 @@
+// scripts/cluster: a gateway and N storage nodes as processes of this machine, in front of the embedded S3, to try out and to watch.
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { listenFor } from 's3-accelerator/config/check-machine.ts';
+import {
+  credentials,
+  endpointOf,
+  fallbackWindowS,
+  forgetCluster,
+  maxNodes,
+  newCluster,
+  nodeName,
+  partOf,
+  portSpan,
+  readCluster,
+  startGateway,
+  startNode,
+  startS3,
+  type LocalCluster,
+} from './local-cluster/local-cluster.ts';
+import {
+  ended,
+  isReady,
+  isRunning,
+  lastWords,
+  metricsOf,
+  signal,
+  until,
+  type Part,
+} from './local-cluster/part.ts';
+
+const usage = `Usage: scripts/cluster start N [--port-base P]   a gateway and N nodes, waits until all are ready
+       scripts/cluster status                    the ring, versions, where reads came from
+       scripts/cluster add [ID]                  one more node, or one again that was killed
+       scripts/cluster leave ID                  the node hands its keys over, serves on for ${fallbackWindowS} s, and ends
+       scripts/cluster kill ID                   the node dies without a word
+       scripts/cluster stop                      ends everything
+
+  --port-base P   the gateway's port; the others follow it (9000)
+  --dir DIR       where configurations, logs and blocks are (data/cluster)
+`;
+
+const readyWithinMs = 60_000;
+const stopWithinMs = 30_000;
+
+const inOrder = new Intl.Collator('en', { numeric: true });
+
+const commands: Readonly<Record<string, (folder: string, args: Args) => Promise<void>>> = {
+  start,
+  status,
+  add,
+  leave,
+  kill,
+  stop,
+};
+
+interface Args {
+  readonly operand: number | undefined;
+  readonly portBase: number;
+}
+
+await run(process.argv.slice(2));
+
+async function run(argv: readonly string[]): Promise<void> {
+  const { values, positionals } = parsed(argv);
+  if (values.help === true) {
+    process.stdout.write(usage);
+    return;
+  }
+  const [name = '', text, ...more] = positionals;
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (command === undefined) wrong(name === '' ? 'which command?' : `${name}: no such command`);
+  const wantsNumber = ['start', 'leave', 'kill'].includes(name);
+  const mayHaveNumber = wantsNumber || name === 'add';
+  if (more.length > 0 || (text !== undefined && !mayHaveNumber)) wrong(`${name}: too many words`);
+  if (text === undefined && wantsNumber) {
+    wrong(name === 'start' ? 'start: how many nodes?' : `${name}: which node?`);
+  }
+  const operand = text === undefined ? undefined : number(name, text, 0, maxNodes - 1);
+  if (name === 'start' && operand === 0) wrong('start: at least one node');
+  const portBase = number('--port-base', values['port-base'], 1024, 65_535 - portSpan);
+  await command(resolve(values.dir), { operand, portBase });
+}
+
+function parsed(argv: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...argv],
+      allowPositionals: true,
+      options: {
+        'port-base': { type: 'string', default: '9000' },
+        dir: { type: 'string', default: join(import.meta.dirname, '..', 'data', 'cluster') },
+        help: { type: 'boolean', short: 'h' },
+      },
+    });
+  } catch (error) {
+    return wrong((error as Error).message);
+  }
+}
+
+function number(what: string, text: string, least: number, most: number): number {
+  const value = /^\d+$/.test(text) ? Number(text) : NaN;
+  if (value >= least && value <= most) return value;
+  return wrong(`${what} ${text}: must be a whole number from ${least} to ${most}`);
+}
+
+async function start(folder: string, { operand = 0, portBase }: Args): Promise<void> {
+  const earlier = readCluster(folder);
+  if (earlier?.parts.some(isRunning) === true) fail('it runs already: scripts/cluster status');
+  const ids = Array.from({ length: operand }, (_, id) => id);
+  const cluster = newCluster(folder, portBase, ids);
+  for (const port of [portBase, portBase + 1, portBase + 2]) {
+    if ((await listenFor({ host: '127.0.0.1', port })) !== undefined) {
+      fail(`port ${port} is taken: choose another --port-base`);
+    }
+  }
+  const s3 = startS3(cluster);
+  const nodes = ids.map((id) => startNode(cluster, id));
+  const gateway = startGateway(cluster);
+  console.log(`Starting ${operand === 1 ? 'a node' : `${operand} nodes`} and a gateway…`);
+  for (const part of [...nodes, gateway]) await readyOrStop(cluster, part);
+  if (!isRunning(s3)) await giveUp(cluster, s3);
+  tell(cluster);
+}
+
+async function status(folder: string): Promise<void> {
+  const cluster = clusterIn(folder);
+  const parts = cluster.parts.toSorted((a, b) => inOrder.compare(a.name, b.name));
+  const rows = await Promise.all(parts.map(rowOf));
+  console.log(`Endpoint ${endpointOf(cluster)}, folder ${folder}\n`);
+  const titles = ['process', 'pid', 'state', 'ring', 'nodes', 'from disk', 'from fill', 'from S3'];
+  const all = [titles, ...rows];
+  const widths = titles.map((_, at) => Math.max(...all.map((row) => row[at]!.length)));
+  for (const row of all) {
+    console.log(
+      row
+        .map((cell, at) => (at < 3 ? cell.padEnd(widths[at]!) : cell.padStart(widths[at]!)))
+        .join('  ')
+        .trimEnd(),
+    );
+  }
+  if (!cluster.parts.some(isRunning)) process.exitCode = 1;
+}
+
+async function rowOf(part: Part): Promise<string[]> {
+  const metric = part.adminPort === 0 ? null : await metricsOf(part);
+  const state = isRunning(part) ? 'runs' : 'ended';
+  if (metric === null) return [part.name, String(part.pid), state, '', '', '', '', ''];
+  const ring = [metric('s3accel_ring_version'), metric('s3accel_ring_members')].map(String);
+  const reads = ['disk', 'fill', 's3'].map((source) =>
+    part.name === 'gateway'
+      ? ''
+      : String(metric('s3accel_node_block_reads_total', `source="${source}"`)),
+  );
+  return [part.name, String(part.pid), state, ...ring, ...reads];
+}
+
+async function add(folder: string, { operand }: Args): Promise<void> {
+  const cluster = clusterIn(folder);
+  const id = operand ?? Math.max(...cluster.nodeIds) + 1;
+  if (id >= maxNodes) fail(`there are ${maxNodes} node ids at most`);
+  const known = partOf(cluster, nodeName(id));
+  if (known !== undefined && isRunning(known)) fail(`node ${id} runs already`);
+  const part = startNode(cluster, id);
+  if (!(await isReady(part, readyWithinMs))) {
+    signal(part, 'SIGKILL');
+    fail(`node ${id} is not ready:\n${lastWords(part)}`);
+  }
+  console.log(`node ${id} has joined (pid ${part.pid}, log ${part.log})`);
+}
+
+async function leave(folder: string, { operand = 0 }: Args): Promise<void> {
+  const cluster = clusterIn(folder);
+  const part = runningNode(cluster, operand);
+  const others = cluster.parts.filter((other) => other !== part && isRunning(other));
+  if (!others.some(({ name }) => name.startsWith('node-'))) fail('it is the last node');
+  const gateway = partOf(cluster, 'gateway');
+  const before = await ringOf(part);
+  signal(part, 'SIGUSR1');
+  const hasLeft = await until(async () => {
+    const after = await ringOf(part);
+    const isFollowed = gateway === undefined || (await ringOf(gateway)) === after;
+    return after !== before && isFollowed;
+  }, readyWithinMs);
+  if (!hasLeft) fail(`node ${operand} does not leave:\n${lastWords(part)}`);
+  console.log(
+    `node ${operand} has left the ring; it serves what it holds for ${fallbackWindowS} s`,
+  );
+}
+
+async function ringOf(part: Part): Promise<number> {
+  return (await metricsOf(part))?.('s3accel_ring_version') ?? 0;
+}
+
+async function kill(folder: string, { operand = 0 }: Args): Promise<void> {
+  const part = runningNode(clusterIn(folder), operand);
+  signal(part, 'SIGKILL');
+  if (!(await ended(part, stopWithinMs))) fail(`pid ${part.pid} does not end`);
+  console.log(`node ${operand} is dead; scripts/cluster add ${operand} brings it back`);
+}
+
+async function stop(folder: string): Promise<void> {
+  const cluster = readCluster(folder);
+  if (cluster === null) {
+    console.log('nothing runs');
+    return;
+  }
+  const stubborn = await endAll(cluster);
+  if (stubborn.length > 0) fail(`these do not end: pid ${stubborn.join(', ')}`);
+  console.log('stopped');
+}
+
+/** The gateway first, which finishes its answers, then the nodes, then the S3 that they read from. */
+async function endAll(cluster: LocalCluster): Promise<number[]> {
+  const isNode = ({ name }: Part): boolean => name.startsWith('node-');
+  const order = [
+    cluster.parts.filter(({ name }) => name === 'gateway'),
+    cluster.parts.filter(isNode),
+    cluster.parts.filter(({ name }) => name === 's3'),
+  ];
+  for (const parts of order) {
+    for (const part of parts) signal(part, 'SIGTERM');
+    for (const part of parts) {
+      if (!(await ended(part, stopWithinMs))) signal(part, 'SIGKILL');
+    }
+  }
+  const stubborn = cluster.parts.filter(isRunning).map(({ pid }) => pid);
+  if (stubborn.length === 0) forgetCluster(cluster);
+  return stubborn;
+}
+
+async function readyOrStop(cluster: LocalCluster, part: Part): Promise<void> {
+  if (!(await isReady(part, readyWithinMs))) await giveUp(cluster, part);
+}
+
+async function giveUp(cluster: LocalCluster, part: Part): Promise<never> {
+  const words = lastWords(part);
+  await endAll(cluster);
+  return fail(`${part.name} is not ready; everything is stopped again. Its last words:\n${words}`);
+}
+
+function clusterIn(folder: string): LocalCluster {
+  return readCluster(folder) ?? fail('nothing runs: scripts/cluster start N');
+}
+
+function runningNode(cluster: LocalCluster, id: number): Part {
+  const part = partOf(cluster, nodeName(id));
+  if (part === undefined || !isRunning(part)) return fail(`node ${id} does not run`);
+  return part;
+}
+
+function tell(cluster: LocalCluster): void {
+  const url = endpointOf(cluster);
+  const { id, secret } = credentials;
+  console.log(`
+Ready at ${url}. Its logs are in ${cluster.folder}.
+
+  export AWS_ACCESS_KEY_ID=${id} AWS_SECRET_ACCESS_KEY=${secret} AWS_REGION=us-east-1
+  aws --endpoint-url ${url} s3 cp README.md s3://demo/README.md
+  aws --endpoint-url ${url} s3 cp s3://demo/README.md -   # three times: from S3, stored, a hit
+
+or
+
+  curl --user ${id}:${secret} --aws-sigv4 aws:amz:us-east-1:s3 -H x-amz-content-sha256:UNSIGNED-PAYLOAD -T README.md ${url}/demo/README.md
+
+  scripts/cluster status   # the ring, and where reads came from
+  scripts/cluster add      # one more node
+  scripts/cluster stop
+`);
+}
+
+function wrong(why: string): never {
+  process.stderr.write(`scripts/cluster: ${why}\n\n${usage}`);
+  process.exit(2);
+}
+
+function fail(why: string): never {
+  process.stderr.write(`scripts/cluster: ${why}\n`);
+  process.exit(1);
+}
