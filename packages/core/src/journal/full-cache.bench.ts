@@ -1,23 +1,21 @@
 /**
- * Writes the files of a full cache, for measuring a restart: `node full-cache.bench.ts DIRECTORY CAPACITY_BYTES BLOCKS`. Without
- * arguments it takes a million rows back into a store in memory and prints what a row costs.
+ * Writes the files of a full cache, so that a restart on them can be timed: `node full-cache.bench.ts DIRECTORY CAPACITY_BYTES
+ * BLOCKS`. What recovery itself costs is timed by recovery.bench.ts, without files.
  *
- * Blocks are of 4 KiB, 255 to an extent, so that millions of them fit on a small disk; the slab is a header and a hole. The run that
- * "wrote" them ended clean.
+ * Blocks are of 4 KiB, 255 to an extent, so that millions of them fit on a small disk; the slab is a header and a hole. The
+ * run that "wrote" them ended clean.
  */
 import { closeSync, ftruncateSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { Store } from '../store/store.ts';
 import { newBlockPlace } from '../store/block-place.ts';
-import { Recovery, type RecoveryCounts } from './recovery.ts';
-import { encodeRecord, RECORD_BYTES, RECORD_WORDS, recordSeed } from './slot-record.ts';
+import { encodeRecord, RECORD_WORDS, recordSeed } from './slot-record.ts';
 import {
   cleanEnd,
   encodeSlabHeader,
   encodeTableHeader,
   firstHeader,
   headerPosition,
-  nextRun,
   rowPosition,
   type TableHeader,
 } from './table-header.ts';
@@ -28,14 +26,6 @@ const smallBlockBytes = 4096;
 const checksumOfZeros = 0x98f94189 | 0;
 const slotsPerExtent = 255;
 const rowsAtATime = 1 << 14;
-
-function emptyStore(capacityBytes: number): Store {
-  return new Store({ capacityBytes, blockBytes, seed: { hi: 1, lo: 2 } });
-}
-
-function headerOf(store: Store): TableHeader {
-  return cleanEnd(firstHeader({ h0: 1, h1: 2, h2: 3, h3: 4 }, store));
-}
 
 /** The rows of slots 1 to `blocks`, in pieces. */
 function* rowsOf(header: TableHeader, blocks: number): Iterable<Int32Array> {
@@ -63,9 +53,10 @@ function* rowsOf(header: TableHeader, blocks: number): Iterable<Int32Array> {
   }
 }
 
-function writeFiles(directory: string, capacityBytes: number, blocks: number): void {
-  const store = emptyStore(capacityBytes);
-  const header = headerOf(store);
+/** Writes `slab` and `slots` of a cache of `capacityBytes` with so many blocks; they must fit. */
+export function writeFullCache(directory: string, capacityBytes: number, blocks: number): void {
+  const store = new Store({ capacityBytes, blockBytes, seed: { hi: 1, lo: 2 } });
+  const header = cleanEnd(firstHeader({ h0: 1, h1: 2, h2: 3, h3: 4 }, store));
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const slab = openSync(join(directory, 'slab'), 'w', 0o600);
   writeSync(slab, encodeSlabHeader(header), 0);
@@ -81,30 +72,10 @@ function writeFiles(directory: string, capacityBytes: number, blocks: number): v
   closeSync(table);
 }
 
-export interface RestoreFigures extends RecoveryCounts {
-  /** Nanoseconds of each row. */
-  readonly row: number;
-  readonly bytesOfTable: number;
-}
-
-/** Restores `blocks` rows from memory into a store of just the capacity that they need. */
-export function measureRestore(blocks: number): RestoreFigures {
-  const store = emptyStore(Math.ceil(blocks / slotsPerExtent) * blockBytes);
-  const header = headerOf(store);
-  const pieces = [...rowsOf(header, blocks)];
-  const recovery = new Recovery(store, nextRun(header, store, true), store.slabBytes);
-  const start = performance.now();
-  for (const words of pieces) recovery.take(words);
-  const counts = recovery.finish();
-  const row = ((performance.now() - start) * 1e6) / blocks;
-  return { ...counts, row, bytesOfTable: blocks * RECORD_BYTES };
-}
-
 if (import.meta.main) {
   const [directory, capacityBytes, blocks] = process.argv.slice(2);
-  if (directory !== undefined) writeFiles(directory, Number(capacityBytes), Number(blocks));
-  else {
-    const { row, restored, trusted } = measureRestore(1_000_000);
-    console.log(`${restored} blocks restored, ${trusted} trusted, ${Math.round(row)} ns each`);
+  if (directory === undefined || blocks === undefined) {
+    throw new Error('full-cache.bench.ts needs DIRECTORY CAPACITY_BYTES BLOCKS');
   }
+  writeFullCache(directory, Number(capacityBytes), Number(blocks));
 }
