@@ -2,6 +2,7 @@
  * A link that carries one large answer at a time, as its asking end sees it: its body goes on to the client inside the kernel.
  *
  *     opening ──▶ free ──▶ asked ──▶ announced ──▶ relaying ──▶ free
+ *                            │          ├──▶ reading (into this process's memory) ──▶ free
  *                            │          └──▶ held (paused) ──▶ relaying
  *                            └──▶ dropping (the answer of a cancelled read is read and dropped) ──▶ free
  *
@@ -102,6 +103,12 @@ export class ExclusiveLink implements LinkUser, ReadLink {
     }
   }
 
+  takeBody(pending: PendingRead): void {
+    pending.stage = 'reading';
+    this.#emptying = true;
+    this.#link.receiveFreely();
+  }
+
   drop(pending: PendingRead): void {
     switch (pending.stage) {
       case 'asked':
@@ -123,6 +130,7 @@ export class ExclusiveLink implements LinkUser, ReadLink {
         break;
       case 'announced':
       case 'relaying':
+      case 'reading':
         // Goes on: a relay can't be taken back, and the end of the announcement drops what nobody took.
         this.#reads.forget(pending);
         break;
@@ -195,7 +203,7 @@ export class ExclusiveLink implements LinkUser, ReadLink {
   /** After an announcement: what became of the body. */
   #settle(id: number, pending: PendingRead): void {
     const over = this.#reads.get(id) === null;
-    if (this.#link.lost || this.#relaying) return;
+    if (this.#link.lost || this.#relaying || pending.stage === 'reading') return;
     if (over || pending.stage === 'dropped') {
       // Cancelled; when the whole body had been taken before that, nothing is left to drop.
       this.#current = null;
@@ -218,10 +226,11 @@ export class ExclusiveLink implements LinkUser, ReadLink {
     const { reactor } = this.#context;
     if (pending.stage === 'held') pending.held.push(reactor.input.slice(start, start + length));
     if (pending.stage === 'relaying') reactor.write(this.#client, Arena.input, start, length);
+    if (pending.stage === 'reading') pending.sink?.(reactor.input.subarray(start, start + length));
     if (link.bodyRemaining === 0) this.#emptied(pending);
   }
 
-  /** A body that was held has been read to its end. */
+  /** A body that was held, or is this process's own, has been read to its end. */
   #emptied(pending: PendingRead): void {
     if (this.#emptying) this.#link.receiveHeadsOnly();
     else this.#context.reactor.resume(this.#link.id);
@@ -229,7 +238,8 @@ export class ExclusiveLink implements LinkUser, ReadLink {
     this.#current = null;
     this.#beFree();
     if (pending.stage === 'held') this.#reads.hold(pending);
-    else if (pending.stage === 'relaying') this.#reads.finishBody(pending);
+    else if (pending.stage === 'relaying' || pending.stage === 'reading')
+      this.#reads.finishBody(pending);
     else this.#reads.release(pending);
   }
 
@@ -262,7 +272,7 @@ export class ExclusiveLink implements LinkUser, ReadLink {
     this.#current = null;
     const { bodyRemaining } = this.#link;
     if (pending.stage === 'dropped') this.#reads.release(pending);
-    else if (pending.stage === 'relaying')
+    else if (pending.stage === 'relaying' || pending.stage === 'reading')
       this.#reads.breakBody(pending, pending.bodyLength - bodyRemaining);
     else if (pending.stage !== 'held') this.#reads.fail(pending, 'peer');
   }

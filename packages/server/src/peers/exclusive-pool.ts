@@ -77,6 +77,10 @@ export class ExclusivePool implements ReadLink {
     throw new Error('a read that waits for a link has no body');
   }
 
+  takeBody(): void {
+    throw new Error('a read that waits for a link has no body');
+  }
+
   /** Called at a steady pace. */
   watch(): void {
     for (const link of this.#pool.links) link.watch();

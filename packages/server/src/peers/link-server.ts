@@ -85,6 +85,16 @@ export class LinkServer implements ReadAnswererOwner {
     this.#context.ring = ring;
   }
 
+  /** The ring is another one now: who follows it over these links is told so, and asks. */
+  ringChanged(): void {
+    const { mark } = this.#context.ring;
+    for (const link of this.#links) {
+      if (link.user instanceof ReadAnswerer && !link.user.exclusive) {
+        link.sendBareFrame(FrameType.pong, 0, mark);
+      }
+    }
+  }
+
   get links(): number {
     return this.#links.size;
   }

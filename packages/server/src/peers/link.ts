@@ -42,6 +42,8 @@ export interface LinkUser {
   onFrame(link: Link, header: FrameHeader, start: number, end: number): void;
   /** Bytes of the last frame's body; `link.bodyRemaining` says how many more there are. */
   onBody(link: Link, start: number, length: number): void;
+  /** The other end answered a ping, or says that it has another ring now: see `ringMark`. */
+  onPong?(): void;
   /** A token that the user gave to the reactor with bytes for this link. */
   onSent(link: Link, token: number, errno: number): void;
   onRelayed(link: Link, token: number, status: number, missing: number): void;
@@ -296,7 +298,8 @@ export class Link implements ConnectionOwner {
       if (header.ringMark !== 0) this.ringMark = header.ringMark;
       if (this.#stage !== 'serving') this.#passGreeting(payloadStart, payloadEnd);
       else if (header.type === FrameType.ping) this.#pong();
-      else if (header.type !== FrameType.pong) at = this.#passFrame(payloadStart, payloadEnd, end);
+      else if (header.type === FrameType.pong) this.user.onPong?.();
+      else at = this.#passFrame(payloadStart, payloadEnd, end);
     }
     return at;
   }

@@ -5,8 +5,8 @@
  * stands whole in the input arena when it is announced, and goes to the client in the same turn; a body that nobody takes
  * during the announcement is copied and held.
  *
- * The ring travels here too: a process that follows it asks for it when the link opens, and again when an answer carries the
- * mark of another ring, at most once in `ringAskMs`.
+ * The ring travels here too: a process that follows it asks for it when the link opens, and again when an answer or a pong carries the
+ * mark of another ring, because of one mark at most once in `ringAskMs`.
  *
  * Invariants: every request is answered exactly once, so the number outstanding is exact; when the link is lost, every read
  * on it fails, and none elsewhere.
@@ -29,7 +29,7 @@ import type { LinkUser } from './link.ts';
 import { Link } from './link.ts';
 import type { PendingRead, ReadLink, Reads } from './reads.ts';
 
-/** The least time between two questions for the ring: a node that lags behind goes on showing another mark. */
+/** The least time between two questions because of one mark: a node that lags behind goes on showing it. */
 const ringAskMs = 500;
 
 /** Whoever opened the link. */
@@ -52,8 +52,9 @@ export class MultiplexedLink implements LinkUser, ReadLink {
   #served = false;
   #silentTicks = 0;
   #isLeaving = false;
-  /** Whether a question for the ring is open, and when the last one was asked. */
+  /** Whether a question for the ring is open; because of which mark the last one was asked, and when. */
   #asksRing = false;
+  #ringAskedFor = 0;
   #ringAskedAt = -Infinity;
   /** Where the body of the answer that is being announced starts. */
   #bodyStart = 0;
@@ -111,6 +112,12 @@ export class MultiplexedLink implements LinkUser, ReadLink {
     this.#context.reactor.write(client, Arena.input, this.#bodyStart, pending.bodyLength);
   }
 
+  takeBody(pending: PendingRead): void {
+    pending.stage = 'taken';
+    const { input } = this.#context.reactor;
+    pending.sink?.(input.subarray(this.#bodyStart, this.#bodyStart + pending.bodyLength));
+  }
+
   drop(pending: PendingRead): void {
     switch (pending.stage) {
       case 'asked':
@@ -123,6 +130,7 @@ export class MultiplexedLink implements LinkUser, ReadLink {
       case 'waiting':
       case 'held':
       case 'relaying':
+      case 'reading':
       case 'taken':
       case 'dropped':
         this.#reads.release(pending);
@@ -136,7 +144,6 @@ export class MultiplexedLink implements LinkUser, ReadLink {
    */
   watch(): boolean {
     if (!this.#link.serving) return true;
-    this.#followRing();
     if (this.#link.heard) {
       this.#link.heard = false;
       this.#silentTicks = 0;
@@ -211,12 +218,14 @@ export class MultiplexedLink implements LinkUser, ReadLink {
     const { ringMark, serving } = this.#link;
     if (!serving || !ring.isFollowed || ringMark === ring.mark || ringMark === 0 || this.#asksRing)
       return;
-    if (performance.now() - this.#ringAskedAt >= ringAskMs) this.#askRing();
+    const isNew = ringMark !== this.#ringAskedFor;
+    if (isNew || performance.now() - this.#ringAskedAt >= ringAskMs) this.#askRing();
   }
 
   #askRing(): void {
     const { reactor, ring } = this.#context;
     this.#asksRing = true;
+    this.#ringAskedFor = this.#link.ringMark;
     this.#ringAskedAt = performance.now();
     const at = reactor.reserve(ringRequestBytes);
     encodeRingRequest(reactor.output, at, 0, ring.version);
@@ -233,6 +242,8 @@ export class MultiplexedLink implements LinkUser, ReadLink {
     const rings = decodeRingAnswer(this.#context.reactor.input, start, end);
     if (typeof rings === 'string') link.breakOff(rings);
     else if (rings.length > 0) this.#context.ring.adopt(rings);
+    // It may have changed while the question was on its way.
+    this.#followRing();
   }
 
   /** After an announcement: what became of the body. */
@@ -247,6 +258,10 @@ export class MultiplexedLink implements LinkUser, ReadLink {
       pending.held.push(input.slice(this.#bodyStart, this.#bodyStart + pending.bodyLength));
       this.#reads.hold(pending);
     }
+  }
+
+  onPong(): void {
+    this.#followRing();
   }
 
   onBody(): void {

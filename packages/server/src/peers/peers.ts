@@ -13,7 +13,7 @@ import type { ForwardWay } from './asked-forward.ts';
 import { LinkContext, type LinkRing } from './link-context.ts';
 import type { PeerOptions } from './link-options.ts';
 import { Peer } from './peer.ts';
-import type { PeerEvents } from './reads.ts';
+import type { BodySink, PeerEvents } from './reads.ts';
 import { Reads } from './reads.ts';
 
 /** Where a node listens for links. */
@@ -116,6 +116,17 @@ export class Peers {
     }
     for (const bytes of pending.held) this.#context.reactor.writeBytes(client, bytes);
     this.#reads.finishBodyLater(pending);
+  }
+
+  /**
+   * Hands a body that is being announced to this process itself, piece by piece, during this call or later. `onBodyQueued` follows, or
+   * `onBodyFailed`.
+   */
+  takeBody(read: ReadId, sink: BodySink): void {
+    const pending = this.#reads.find(read);
+    assert(pending?.stage === 'announced' && pending.link !== null, 'a body is taken as it comes');
+    pending.sink = sink;
+    pending.link.takeBody(pending);
   }
 
   /** How requests that the cache doesn't answer reach a node; null when it is no member. */

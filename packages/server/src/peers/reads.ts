@@ -3,6 +3,7 @@
  *
  *     waiting ──▶ asked ──▶ announced ──▶ taken (the whole body is queued)
  *        │          │          ├──▶ relaying ──▶ taken
+ *        │          │          ├──▶ reading ──▶ taken
  *        │          │          └──▶ held ──▶ relaying, taken
  *        └──────────┴─ failed, or dropped (cancelled: its answer still comes, and nobody hears of it)
  *
@@ -12,6 +13,7 @@
  * | announced | stands in the input arena or the link's socket | `relayBody` during the announcement, else the link holds it |
  * | held | was copied, or waits behind a paused link | `relayBody` |
  * | relaying | moves | the relay's end: `finishBody`, `breakBody` |
+ * | reading | comes into this process's memory, piece by piece | its end: `finishBody`, `breakBody` |
  *
  * A read's id on the wire is its record's pool id, so that a late answer resolves to nothing. Events that an effect causes
  * are posted and told after it: effects never call the core.
@@ -44,12 +46,17 @@ export interface PeerEvents {
 export interface ReadLink {
   /** Sends the announced or held body to the client. */
   relayBody(read: PendingRead, client: ConnectionId): void;
+  /** Hands the body that is being announced to the read's `sink`, during this call or as it comes. */
+  takeBody(read: PendingRead): void;
   /** Nobody waits for this read any more. */
   drop(read: PendingRead): void;
 }
 
 export type ReadStage =
-  'waiting' | 'asked' | 'announced' | 'held' | 'relaying' | 'taken' | 'dropped';
+  'waiting' | 'asked' | 'announced' | 'held' | 'relaying' | 'reading' | 'taken' | 'dropped';
+
+/** Takes all of a body's bytes, in pieces that are only valid during the call. */
+export type BodySink = (bytes: Uint8Array) => void;
 
 export interface PendingRead {
   id: PoolId;
@@ -64,6 +71,8 @@ export interface PendingRead {
   bodyLength: number;
   /** Parts of the body that were copied because nobody took them at once. */
   readonly held: Uint8Array[];
+  /** Where the body goes when this process wants it itself. */
+  sink: BodySink | null;
 }
 
 interface Posted {
@@ -210,6 +219,7 @@ export class Reads {
     if (pending.stage !== 'dropped') this.#byRead.delete(pending.read);
     pending.stage = 'dropped';
     pending.link = null;
+    pending.sink = null;
     if (pending.held.length > 0) pending.held.length = 0;
     this.#pool.release(pending.id);
   }
@@ -292,5 +302,6 @@ function newPendingRead(): PendingRead {
     bodyLimit: 0,
     bodyLength: 0,
     held: [],
+    sink: null,
   };
 }

@@ -43,7 +43,7 @@ import { OriginForward } from '../passthrough/origin-forward.ts';
 import { defaultLinkServerOptions } from '../peers/link-options.ts';
 import { LinkServer } from '../peers/link-server.ts';
 import { linkKey } from './link-key.ts';
-import { originsOf } from './origins-of.ts';
+import { NodeOrigins } from './node-origins.ts';
 
 /** What the parts of one process share. */
 export interface ProcessContext {
@@ -130,7 +130,8 @@ export async function startNode(context: ProcessContext, node: NodeConfig): Prom
   const { config, reactor, ring, log, faults, metrics, now, wrapFiles } = context;
   const { cache } = config;
   const layout = new Layout();
-  let origins = originsOf(config);
+  const origins = new NodeOrigins(config, faults);
+  await origins.prepare();
   let policyOf = policies(cache);
 
   const { store, directory, header, recovered } = openedStore(context, node, layout.blockBytes);
@@ -147,7 +148,7 @@ export async function startNode(context: ProcessContext, node: NodeConfig): Prom
     layout,
     limits: limitsOf(node, cache),
     policyOf: (bucket) => policyOf(bucket),
-    digest: new ObjectHash((bucket) => origins.identity(bucket)),
+    digest: new ObjectHash((bucket) => origins.current.identity(bucket)),
     seed: randomSeed(),
     now,
     faults,
@@ -165,11 +166,11 @@ export async function startNode(context: ProcessContext, node: NodeConfig): Prom
     });
   };
   const client = new OriginClient();
-  const fetcher = new Fetcher(client, () => origins, driver, originFault);
+  const fetcher = new Fetcher(client, () => origins.current, driver, originFault);
   driver.fetcher = fetcher;
   const toOrigin = new OriginForward(
     client,
-    () => origins,
+    () => origins.current,
     (failure, { bucket }) => {
       originFault(failure, bucket);
     },
@@ -201,7 +202,8 @@ export async function startNode(context: ProcessContext, node: NodeConfig): Prom
     forward,
     notReady: () => {
       if (ring.version === 0) return 'joining the cluster';
-      return ring.current.member(node.id) === null ? 'not in the ring (any more)' : null;
+      if (ring.current.member(node.id) === null) return 'not in the ring (any more)';
+      return origins.notReady();
     },
     tick: () => {
       driver.tick();
@@ -210,7 +212,7 @@ export async function startNode(context: ProcessContext, node: NodeConfig): Prom
       gossip?.leave();
     },
     reload: (wanted) => {
-      origins = originsOf(wanted);
+      origins.reload(wanted);
       policyOf = policies(wanted.cache);
     },
     stop: async () => {
@@ -218,6 +220,7 @@ export async function startNode(context: ProcessContext, node: NodeConfig): Prom
       await gossip?.stop();
       await links?.server.drain(drainMs);
       links?.server.close();
+      origins.stop();
       await client.close();
       await endRun(driver, log);
       await files.close();
@@ -274,6 +277,9 @@ function startLinks(
     forward,
   );
   links.ring = ring;
+  ring.onChange(() => {
+    links.ringChanged();
+  });
   driver.linkAnswers = new LinkAnswers(links, slab.readDescriptor);
   const { host } = node.listen;
   const port = links.listen(host, node.listen.port);
