@@ -6,8 +6,8 @@
 import type { Address } from './address.ts';
 import { collide, formatAddress, isReachable } from './address.ts';
 import type { Problems } from './problems.ts';
-import type { Unsure } from './read-settings.ts';
-import { joinPath } from './read-settings.ts';
+import type { Unsure } from './read-rows.ts';
+import { joinPath } from './read-rows.ts';
 import type { Secret } from './secret.ts';
 import type { Settings } from './settings.ts';
 

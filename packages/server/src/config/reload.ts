@@ -1,7 +1,7 @@
 /** What a changed configuration file may change in a running process, and what waits for a restart. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Config } from './config.ts';
-import { joinPath } from './read-settings.ts';
+import { joinPath } from './read-rows.ts';
 import type { Node, Rows } from './row.ts';
 import { camel } from './row.ts';
 import { Secret } from './secret.ts';
