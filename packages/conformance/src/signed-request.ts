@@ -33,6 +33,10 @@ export interface RawRequest {
   readonly chunkBytes?: number;
   /** Host header, if it isn't the endpoint's. */
   readonly host?: string;
+  /** Host header in place of the one that is signed. */
+  readonly presented?: string;
+  /** Sends the target in absolute form, with this authority. */
+  readonly authority?: string;
   /** Spoils something after signing. */
   readonly spoil?: 'last-chunk-signature' | 'trailer-signature' | 'body';
   readonly date?: Date;
@@ -85,7 +89,9 @@ export async function sendSigned(site: Site, raw: RawRequest): Promise<RawAnswer
   if (sent.length > 0 || raw.method === 'PUT' || raw.method === 'POST') {
     headers.push(['content-length', String(sent.length)]);
   }
-  return exchange(site.endpoint, raw.method, raw.target, headers, sent);
+  if (raw.presented !== undefined) headers[0] = ['host', raw.presented];
+  const prefix = raw.authority === undefined ? '' : `http://${raw.authority}`;
+  return exchange(site.endpoint, raw.method, `${prefix}${raw.target}`, headers, sent);
 }
 
 /** Sends a request as it stands: for presigned targets and for requests without a signature. */

@@ -148,6 +148,18 @@ test('a host under an own domain names a bucket', () => {
   assert.equal(bucketOfHost('127.0.0.1:9000', domains), null);
   assert.equal(bucketOfHost('[::1]', domains), null);
   assert.equal(bucketOfHost('[::1]:9000', domains), null);
+  assert.equal(bucketOfHost('.s3.internal', domains), '');
+});
+
+test('where domains lie within one another the longest counts, in any order', () => {
+  for (const domains of [
+    ['example.com', 's3.example.com'],
+    ['s3.example.com', 'example.com'],
+  ]) {
+    assert.equal(bucketOfHost('a.b.s3.example.com', domains), 'a.b');
+    assert.equal(bucketOfHost('s3.example.com:80', domains), null);
+    assert.equal(bucketOfHost('a.b.example.com', domains), 'a.b');
+  }
 });
 
 test('a copy source is decoded once and written canonically', () => {

@@ -101,17 +101,17 @@ export function isBucketName(name: string): boolean {
 
 /**
  * The bucket that a Host header names under one of the gateway's own domains (lower case, no port), or null for path
- * style: the domain itself, an address, or a foreign name.
+ * style: a domain itself, an address, or a foreign name. Where domains lie within one another the longest counts.
  */
 export function bucketOfHost(host: string, domains: readonly string[]): string | null {
   const colon = host.lastIndexOf(':');
   const name = (colon < 0 || host.endsWith(']') ? host : host.slice(0, colon)).toLowerCase();
+  let longest = '';
   for (const domain of domains) {
-    if (name.length > domain.length + 1 && name.endsWith(`.${domain}`)) {
-      return name.slice(0, name.length - domain.length - 1);
-    }
+    if (name === domain) return null;
+    if (domain.length > longest.length && name.endsWith(`.${domain}`)) longest = domain;
   }
-  return null;
+  return longest === '' ? null : name.slice(0, name.length - longest.length - 1);
 }
 
 export interface CopySource extends Resource {

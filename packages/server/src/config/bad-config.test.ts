@@ -107,11 +107,11 @@ scrub_interval = "1d"
     ],
   ],
   [
-    'more gateway loops and domains are to come too',
-    whole.replace('[gateway]', '[gateway]\nloops = 4\ndomains = ["s3.example.com"]'),
+    'more gateway loops are to come too, and a domain is a name alone',
+    whole.replace('[gateway]', '[gateway]\nloops = 4\ndomains = ["s3.example.com:9000"]'),
     [
       "gateway.loops isn't supported yet by this version",
-      "gateway.domains isn't supported yet by this version",
+      'gateway.domains = an array: must be an array of at most 64, each a host name in lower case, without a port',
     ],
   ],
   [
@@ -183,13 +183,24 @@ grants = [{ bucket = "*", access = "read" }]
     ],
   ],
   [
+    "half of an origin's keys is no reason to look for others",
+    whole.replace('secret_access_key = "an-origin-secret"', 'session_token = "of a role"'),
+    ['origin.secret_access_key: missing; origin.access_key_id needs it'],
+  ],
+  [
+    'a session token alone is none either',
+    `${whole}[origins.assets]\nendpoint = "http://127.0.0.1"\nregion = "auto"\nsession_token = "of a role"\n`,
+    [
+      'origins.assets.access_key_id: missing; origins.assets.session_token needs it',
+      'origins.assets.secret_access_key: missing; origins.assets.session_token needs it',
+    ],
+  ],
+  [
     'something else than a table is told as that',
     'node = 1\ngateway = "127.0.0.1:9000"\ncluster = "secret"\norigins = [1]\n[origin]\n[clients]\nid = 1\n',
     [
       'origin.endpoint: missing; must be an http or https URL without credentials, query or fragment',
       'origin.region: missing; must be a region name in lower case',
-      'origin.access_key_id: missing; must be 1 to 128 printable characters without spaces',
-      'origin.secret_access_key: missing; must be text of 1 to 4096 characters without line breaks',
       'origins: must hold tables, [origins.<bucket>], not an array',
       'cluster: must be a table, [cluster], not text',
       'node: must be a table, [node], not a number',

@@ -16,7 +16,6 @@ const tables: ReadonlySet<string> = new Set([
 /** Keys of features to come, in whichever table, without their unit. */
 const keys: ReadonlySet<string> = new Set([
   'access_log',
-  'domains',
   'loops',
   'hot_threshold',
   'hot_replicas',

@@ -206,6 +206,22 @@ export function text<const P extends Presence<string>>(
   });
 }
 
+/** An array of texts, each of which fits the pattern; `most` of them at most. */
+export function texts<const P extends Presence<readonly string[]>>(
+  words: Words & P & { readonly pattern: RegExp; readonly allowed: string; readonly most: number },
+): Row<Value<readonly string[], P>> {
+  const { pattern, most } = words;
+  const isText = (raw: unknown): raw is string => typeof raw === 'string' && pattern.test(raw);
+  return row<readonly string[], P>(words, {
+    allowed: `an array of at most ${most}, each ${words.allowed}`,
+    read: (raw) =>
+      Array.isArray(raw) && raw.length <= most && raw.every(isText)
+        ? Object.freeze([...raw])
+        : undefined,
+    write: (values) => `[${values.map(quote).join(', ')}]`,
+  });
+}
+
 export function secret<const P extends Presence<Secret>>(words: Words & P): Row<Value<Secret, P>> {
   return row<Secret, P>(words, {
     allowed: 'text of 1 to 4096 characters without line breaks',

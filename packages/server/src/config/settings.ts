@@ -20,6 +20,7 @@ import {
   size,
   table,
   text,
+  texts,
 } from './row.ts';
 
 const kib = 2 ** 10;
@@ -325,6 +326,15 @@ export const settings = {
       fallbackText: '`origin.region`, else `us-east-1`',
       example: '"us-east-1"',
       doc: 'The region that clients sign for. One that signs for another is told this one; `auto` is always taken.',
+    }),
+    domains: texts({
+      pattern:
+        /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/,
+      allowed: 'a host name in lower case, without a port',
+      most: 64,
+      default: [],
+      example: '["s3.example.com"]',
+      doc: 'Host names below which buckets are named by the host: `bucket.s3.example.com/key` is `s3.example.com/bucket/key`. DNS must lead `*.s3.example.com` here. Path style always works.',
     }),
     max_connections: integer({
       min: 1,

@@ -6,7 +6,13 @@
 import type { ErrorCode } from '@s3-accelerator/core/s3/errors.ts';
 import { parseRange } from '@s3-accelerator/core/s3/byte-range.ts';
 import { newClientRequest } from '@s3-accelerator/core/gateway/client-request.ts';
-import { parseCopySource, parsePath, type Resource } from '@s3-accelerator/core/s3/object-key.ts';
+import {
+  bucketOfHost,
+  parseCopySource,
+  parsePath,
+  type Resource,
+  type ResourceResult,
+} from '@s3-accelerator/core/s3/object-key.ts';
 import { noPreconditions, type Preconditions } from '@s3-accelerator/core/s3/preconditions.ts';
 import {
   noParameters,
@@ -35,6 +41,8 @@ export interface RouterParts {
   readonly driver: GatewayDriver;
   readonly passThrough: PassThrough;
   readonly hash: ObjectHash;
+  /** Host names below which the Host header names the bucket, in lower case. */
+  readonly domains: readonly string[];
   /** Counts an answer: called once for each request, when its status is known. */
   readonly count: (operation: Operation | 'none', status: number) => void;
 }
@@ -54,6 +62,17 @@ function conditionsOf(head: RequestHead): Preconditions {
     ifModifiedSince: head.header(HeaderSlot['if-modified-since']),
     ifUnmodifiedSince: head.header(HeaderSlot['if-unmodified-since']),
   };
+}
+
+/** The bucket that the Host header names; null in path style. The parser holds an absolute target's authority against Host. */
+function hostBucketOf(head: RequestHead, domains: readonly string[]): string | null {
+  if (domains.length === 0) return null;
+  const host = head.header(HeaderSlot.host);
+  return host === null ? null : bucketOfHost(host, domains);
+}
+
+function resourceOf({ domains }: RouterParts, head: RequestHead): ResourceResult {
+  return parsePath(head.path(), hostBucketOf(head, domains));
 }
 
 export class RequestRouter implements HttpHandler {
@@ -121,11 +140,12 @@ export class RequestRouter implements HttpHandler {
     const known = this.#headOf(exchange);
     if (known === null) throw new Error('the head of an open read is known');
     const { head, grants } = known;
-    const resource = parsePath(head.path());
+    const parts = this.#connected();
+    const parsed = resourceOf(parts, head);
     const parameters = parseQuery(head.query());
-    if (!resource.ok || parameters === null) throw new Error('an accepted request parses again');
+    if (!parsed.ok || parameters === null) throw new Error('an accepted request parses again');
     const operation = head.method === 'HEAD' ? 'HeadObject' : 'GetObject';
-    this.#pass(this.#connected(), exchange, head, grants, operation, resource.resource, parameters);
+    this.#pass(parts, exchange, head, grants, operation, parsed.resource, parameters);
   }
 
   /** The raw path that an open exchange asked for. */
@@ -151,7 +171,7 @@ export class RequestRouter implements HttpHandler {
     head: RequestHead,
     grants: GrantSet,
   ): ErrorCode | null {
-    const parsed = parsePath(head.path());
+    const parsed = resourceOf(parts, head);
     if (!parsed.ok) return parsed.code;
     const { resource } = parsed;
     const parameters = this.#parametersOf(parts, head);
@@ -204,7 +224,7 @@ export class RequestRouter implements HttpHandler {
   }
 
   #pass(
-    { passThrough, sigv4 }: RouterParts,
+    { domains, passThrough, sigv4 }: RouterParts,
     exchange: ExchangeId,
     head: RequestHead,
     grants: GrantSet,
@@ -222,7 +242,7 @@ export class RequestRouter implements HttpHandler {
         bucket,
         key,
         target: head.target(),
-        isVirtualHost: false,
+        isVirtualHost: hostBucketOf(head, domains) !== null,
         parameters,
         headers: head.rawHeaders(),
         grants,
