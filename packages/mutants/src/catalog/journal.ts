@@ -177,7 +177,7 @@ export const journalBugs: readonly PlantedBug[] = [
     breaks: [6],
     file: 'packages/core/src/store/block-claims.ts',
     find: "if (extent >= extentCount || end > heldBytes) return 'outside';",
-    replace: "if (extent >= extentCount || end > heldBytes * 4) return 'outside';",
+    replace: "if (extent >= extentCount || end < 0) return 'outside';",
     why: 'Blocks in the part of a slab that was cut off are promised to readers.',
   },
   {
@@ -203,14 +203,6 @@ export const journalBugs: readonly PlantedBug[] = [
     find: 'if (!store.isTrusted(slot)) {',
     replace: 'if (!store.isPublished(slot)) {',
     why: 'After a crash the first bytes of an object are served before they were compared.',
-  },
-  {
-    name: 'untrusted-block-served-the-second-time',
-    breaks: [6],
-    file: 'packages/core/src/node/owner.ts',
-    find: '    if (!store.isTrusted(slot)) {\n',
-    replace: '    if (!store.isTrusted(slot) && reader.mustStream) {\n',
-    why: 'A reader that starts over is served a block that wasn’t compared.',
   },
   {
     name: 'damaged-block-trusted',

@@ -103,15 +103,6 @@ export const livenessBugs: readonly PlantedBug[] = [
     why: 'Reads go on to nodes that left the ring.',
   },
   {
-    name: 'node-keeps-its-first-ring',
-    breaks: ['thrift'],
-    file: node,
-    find: '    this.#parts.ownership.ring = ring;\n',
-    replace:
-      '    if (this.#parts.ownership.ring.members.length === 0) this.#parts.ownership.ring = ring;\n',
-    why: 'A node goes on storing what it no longer owns.',
-  },
-  {
     name: 'stranger-refused-by-the-node',
     breaks: [8],
     file: 'packages/core/src/node/owner.ts',
