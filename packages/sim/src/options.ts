@@ -145,65 +145,61 @@ export function optionsOf(seed: number): RunOptions {
   };
 }
 
-function oneOf<T>(prng: Prng, choices: readonly T[]): T {
-  return choices[prng.below(choices.length)]!;
-}
-
 function clusterOf(prng: Prng): ClusterOptions {
-  const blockBytes = oneOf(prng, [4096, 4096, 8192, 16384]);
-  const chunkBytes = blockBytes * oneOf(prng, [2, 3, 4]);
+  const blockBytes = prng.pick([4096, 4096, 8192, 16384]);
+  const chunkBytes = blockBytes * prng.pick([2, 3, 4]);
   return {
-    gateways: oneOf(prng, [1, 1, 2, 3]),
-    nodes: oneOf(prng, [1, 2, 3, 3, 4, 5]),
+    gateways: prng.pick([1, 1, 2, 3]),
+    nodes: prng.pick([1, 2, 3, 3, 4, 5]),
     sizes: {
       blockBytes,
       chunkBytes,
-      tailBytes: chunkBytes * oneOf(prng, [1, 1, 2]),
+      tailBytes: chunkBytes * prng.pick([1, 1, 2]),
       wholeBytes: chunkBytes * 2,
     },
-    storeBytes: blockBytes * oneOf(prng, [8, 16, 32, 64]),
-    doorkeeperWindowMs: oneOf(prng, [500, 600_000]),
-    clockOffsetMs: oneOf(prng, [0, 1000, 1e9]),
-    clockDrift: oneOf(prng, [0, 0.0001, 0.001]),
+    storeBytes: blockBytes * prng.pick([8, 16, 32, 64]),
+    doorkeeperWindowMs: prng.pick([500, 600_000]),
+    clockOffsetMs: prng.pick([0, 1000, 1e9]),
+    clockDrift: prng.pick([0, 0.0001, 0.001]),
     sharesProcesses: prng.chance(0.4),
-    resizePercent: oneOf(prng, [0, 0, 30]),
+    resizePercent: prng.pick([0, 0, 30]),
   };
 }
 
 function gatewayOf(prng: Prng, sizes: LayoutSizes): GatewayBounds {
   return {
-    maxReads: oneOf(prng, [4, 64, 64]),
-    smallAnswerBytes: oneOf(prng, [512, 2048, sizes.blockBytes]),
-    metadataEntries: oneOf(prng, [1, 4, 1000]),
-    gatewayTtlMs: oneOf(prng, [5, 100, 1000]),
-    maxRestarts: oneOf(prng, [0, 1, 3]),
-    readTimeoutMs: oneOf(prng, [100, 1000, 30_000]),
-    maxWriteMarks: oneOf(prng, [2, 8, 1000]),
-    readAheadBlocks: oneOf(prng, [1, 4, 16]),
-    maxAheadReads: oneOf(prng, [0, 4, 64]),
-    maxAheadBlocks: oneOf(prng, [0, 8, 256]),
-    maxAttempts: oneOf(prng, [1, 3, 3]),
-    suspectMs: oneOf(prng, [50, 500, 5000]),
+    maxReads: prng.pick([4, 64, 64]),
+    smallAnswerBytes: prng.pick([512, 2048, sizes.blockBytes]),
+    metadataEntries: prng.pick([1, 4, 1000]),
+    gatewayTtlMs: prng.pick([5, 100, 1000]),
+    maxRestarts: prng.pick([0, 1, 3]),
+    readTimeoutMs: prng.pick([100, 1000, 30_000]),
+    maxWriteMarks: prng.pick([2, 8, 1000]),
+    readAheadBlocks: prng.pick([1, 4, 16]),
+    maxAheadReads: prng.pick([0, 4, 64]),
+    maxAheadBlocks: prng.pick([0, 8, 256]),
+    maxAttempts: prng.pick([1, 3, 3]),
+    suspectMs: prng.pick([50, 500, 5000]),
   };
 }
 
 function nodeOf(prng: Prng): NodeBounds {
   return {
-    maxReaders: oneOf(prng, [4, 64, 64]),
-    maxFetches: oneOf(prng, [2, 6, 32]),
-    maxWrites: oneOf(prng, [1, 4, 16]),
-    fillBudgetBlocks: oneOf(prng, [1, 4, 32]),
-    readAheadSegments: oneOf(prng, [1, 2, 4]),
-    idleFetchMs: oneOf(prng, [20, 500, 5000]),
-    metadataEntries: oneOf(prng, [1, 8, 1000]),
-    maxVerifications: oneOf(prng, [1, 64]),
-    scrubIntervalMs: oneOf(prng, [Infinity, Infinity, 20_000]),
+    maxReaders: prng.pick([4, 64, 64]),
+    maxFetches: prng.pick([2, 6, 32]),
+    maxWrites: prng.pick([1, 4, 16]),
+    fillBudgetBlocks: prng.pick([1, 4, 32]),
+    readAheadSegments: prng.pick([1, 2, 4]),
+    idleFetchMs: prng.pick([20, 500, 5000]),
+    metadataEntries: prng.pick([1, 8, 1000]),
+    maxVerifications: prng.pick([1, 64]),
+    scrubIntervalMs: prng.pick([Infinity, Infinity, 20_000]),
   };
 }
 
 function bucketsOf(prng: Prng): BucketOptions[] {
-  const quick = { immutable: false, ttlMs: oneOf(prng, [0, 20, 200]) };
-  const slow = { immutable: false, ttlMs: oneOf(prng, [1000, 60_000]) };
+  const quick = { immutable: false, ttlMs: prng.pick([0, 20, 200]) };
+  const slow = { immutable: false, ttlMs: prng.pick([1000, 60_000]) };
   const fixed = { immutable: true, ttlMs: 60_000 };
   return [
     { name: 'quick', ...quick, admitOnFirstRead: prng.chance(0.5) },
@@ -215,48 +211,48 @@ function bucketsOf(prng: Prng): BucketOptions[] {
 function workloadOf(prng: Prng): WorkloadOptions {
   return {
     requests: 500 + prng.below(100),
-    clientsPerGateway: oneOf(prng, [1, 4, 8]),
-    keysPerBucket: oneOf(prng, [1, 3, 8]),
-    thinkMs: oneOf(prng, [0, 5, 50]),
-    writePercent: oneOf(prng, [2, 10, 30]),
-    behindPercent: oneOf(prng, [0, 10, 50]),
-    conditionPercent: oneOf(prng, [0, 10, 30]),
-    passPercent: oneOf(prng, [0, 5]),
-    headPercent: oneOf(prng, [0, 10]),
-    rangePercent: oneOf(prng, [10, 50, 90]),
-    weakPercent: oneOf(prng, [0, 0, 10]),
-    largePercent: oneOf(prng, [5, 20]),
-    leavePercent: oneOf(prng, [0, 5, 20]),
-    stallPercent: oneOf(prng, [0, 5, 20]),
-    stallMs: oneOf(prng, [20, 2000]),
+    clientsPerGateway: prng.pick([1, 4, 8]),
+    keysPerBucket: prng.pick([1, 3, 8]),
+    thinkMs: prng.pick([0, 5, 50]),
+    writePercent: prng.pick([2, 10, 30]),
+    behindPercent: prng.pick([0, 10, 50]),
+    conditionPercent: prng.pick([0, 10, 30]),
+    passPercent: prng.pick([0, 5]),
+    headPercent: prng.pick([0, 10]),
+    rangePercent: prng.pick([10, 50, 90]),
+    weakPercent: prng.pick([0, 0, 10]),
+    largePercent: prng.pick([5, 20]),
+    leavePercent: prng.pick([0, 5, 20]),
+    stallPercent: prng.pick([0, 5, 20]),
+    stallMs: prng.pick([20, 2000]),
   };
 }
 
 function delaysOf(prng: Prng): DelayOptions {
   return {
-    networkMs: oneOf(prng, [0.1, 0.5, 5]),
-    originMs: oneOf(prng, [1, 10, 50]),
-    diskMs: oneOf(prng, [0.1, 1, 20]),
-    clientMs: oneOf(prng, [0.1, 1, 10]),
+    networkMs: prng.pick([0.1, 0.5, 5]),
+    originMs: prng.pick([1, 10, 50]),
+    diskMs: prng.pick([0.1, 1, 20]),
+    clientMs: prng.pick([0.1, 1, 10]),
   };
 }
 
 function faultsOf(prng: Prng): FaultOptions {
   const never = Infinity;
   return {
-    originPercent: oneOf(prng, [0, 0, 5, 30]),
-    lostWritePercent: oneOf(prng, [0, 0, 10, 30]),
-    linkResetMs: oneOf(prng, [never, never, 500, 100]),
-    partitionMs: oneOf(prng, [never, never, 2000]),
-    crashMs: oneOf(prng, [never, never, 2000, 500]),
-    restartMs: oneOf(prng, [never, never, 2000]),
-    slowNodeMs: oneOf(prng, [never, 1000]),
-    gatewayRestartMs: oneOf(prng, [never, never, 2000]),
-    lastingMs: oneOf(prng, [50, 500]),
-    diskWritePercent: oneOf(prng, [0, 0, 5, 20]),
-    diskReadPercent: oneOf(prng, [0, 0, 2]),
-    lostSectorPercent: oneOf(prng, [0, 50, 100]),
-    rotPercent: oneOf(prng, [0, 0, 50]),
-    cutMs: oneOf(prng, [never, never, never, 2000]),
+    originPercent: prng.pick([0, 0, 5, 30]),
+    lostWritePercent: prng.pick([0, 0, 10, 30]),
+    linkResetMs: prng.pick([never, never, 500, 100]),
+    partitionMs: prng.pick([never, never, 2000]),
+    crashMs: prng.pick([never, never, 2000, 500]),
+    restartMs: prng.pick([never, never, 2000]),
+    slowNodeMs: prng.pick([never, 1000]),
+    gatewayRestartMs: prng.pick([never, never, 2000]),
+    lastingMs: prng.pick([50, 500]),
+    diskWritePercent: prng.pick([0, 0, 5, 20]),
+    diskReadPercent: prng.pick([0, 0, 2]),
+    lostSectorPercent: prng.pick([0, 50, 100]),
+    rotPercent: prng.pick([0, 0, 50]),
+    cutMs: prng.pick([never, never, never, 2000]),
   };
 }

@@ -29,6 +29,16 @@ test('below is even, stays in range and refuses a range without numbers', () => 
   throws(() => prng.below(0));
 });
 
+test('picks every choice about as often, and none of none', () => {
+  const prng = new Prng(5, 6);
+  const picked = Array.from({ length: 9_000 }, () => prng.pick(['a', 'b', 'c']));
+  for (const choice of ['a', 'b', 'c']) {
+    const hits = picked.filter((each) => each === choice).length;
+    ok(hits > 2_700 && hits < 3_300);
+  }
+  throws(() => prng.pick([]));
+});
+
 test('fractions lie in [0, 1) and chances come as often as they should', () => {
   const prng = new Prng(3, 4);
   let hits = 0;

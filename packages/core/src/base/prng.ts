@@ -56,6 +56,11 @@ export class Prng {
     return Math.floor((this.u32() * count) / 0x1_0000_0000);
   }
 
+  /** One of the choices, evenly; there is at least one. */
+  pick<T>(choices: readonly T[]): T {
+    return choices[this.below(choices.length)]!;
+  }
+
   /** A number in [0, 1) in steps of 2^-32. */
   fraction(): number {
     return this.u32() / 0x1_0000_0000;

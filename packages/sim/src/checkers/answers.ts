@@ -31,7 +31,7 @@ export function checkAnswer(
 }
 
 /** States that ended by then can't be in an answer. */
-export function oldestMoment(rules: Rules, answer: ClientAnswer): number {
+function oldestMoment(rules: Rules, answer: ClientAnswer): number {
   const { status, startedAt, staleMs } = answer;
   // What is missing is never remembered, so a 404 is always news. `until > startedAt` would refuse a state that ended at
   // the very moment of the request, which S3 may have shown.

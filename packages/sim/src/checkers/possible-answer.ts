@@ -23,7 +23,7 @@ export function isAboutState(status: number): boolean {
 }
 
 /** States of the key that were current at some moment after `after` and until `until`. */
-export function statesBetween(
+function statesBetween(
   oracle: Oracle,
   answer: ClientAnswer,
   after: number,

@@ -13,7 +13,7 @@ import type { ClientWrite } from '../history/client-write.ts';
 import type { History } from '../history/history.ts';
 import type { Oracle } from '../oracle/oracle.ts';
 import { isAboutState, whyImpossible } from './possible-answer.ts';
-import { atLeast, unknownWriteMs, type Rules } from './rules.ts';
+import { atLeast, clockGrainMs, unknownWriteMs, type Rules } from './rules.ts';
 
 /** Called once an answer has ended. Null when it is new enough. */
 export function checkReadYourWrites(
@@ -56,10 +56,8 @@ function demandOf(write: ClientWrite, answer: ClientAnswer, rules: Rules): numbe
   if (!isConcluded || write.conclusion !== 'unknown') return -Infinity;
   const expected = write.concludedAt + atLeast(unknownWriteMs, rules);
   // A state that ended at the very moment of the request may still be shown.
-  return Math.min(startedAt, expected) - atMostNow;
+  return Math.min(startedAt, expected) - clockGrainMs;
 }
-
-const atMostNow = 0.01;
 
 function wasWrittenOver(oracle: Oracle, bucket: string, key: string): boolean {
   let written = 0;

@@ -13,6 +13,9 @@ export interface Rules {
 /** How long a write whose outcome nobody knows keeps its key revalidating. */
 export const unknownWriteMs = 60_000;
 
+/** Times closer than this have no order. */
+export const clockGrainMs = 0.01;
+
 /** The longest true time that a process may take for `ms` milliseconds of its own clock. */
 export function atMost(ms: number, rules: Rules): number {
   return ms / (1 - rules.maxDrift) + clockGrainMs;
@@ -22,6 +25,3 @@ export function atMost(ms: number, rules: Rules): number {
 export function atLeast(ms: number, rules: Rules): number {
   return ms / (1 + rules.maxDrift) - clockGrainMs;
 }
-
-/** Times closer than this have no order. */
-const clockGrainMs = 0.01;

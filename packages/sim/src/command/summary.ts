@@ -6,7 +6,7 @@ import { renderFailure } from './render-failure.ts';
 import type { SeedResult } from './seed-run.ts';
 
 /** In so many seeds every situation arises; one that doesn't can't arise any more, and proves nothing. */
-const SEEDS_FOR_ALL_situationNames = 2_000;
+const SEEDS_FOR_ALL_SITUATIONS = 2_000;
 /** Failures that are told in full; of more, the seeds are enough. */
 const MAX_TOLD = 5;
 
@@ -52,7 +52,7 @@ export class Summary {
 
   /** Situations that should have arisen in so many seeds and never did. */
   get missing(): readonly Situation[] {
-    if (this.#seeds < SEEDS_FOR_ALL_situationNames) return [];
+    if (this.#seeds < SEEDS_FOR_ALL_SITUATIONS) return [];
     return situationNames.filter((situation) => this.#arisen.get(situation)!.times === 0);
   }
 

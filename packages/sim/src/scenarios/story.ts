@@ -39,7 +39,7 @@ const SETTLING_MS = 2_000;
 const MAX_EVENTS = 200_000;
 
 /** Who may do what, as the simulator's credentials have it. */
-export const EVERYTHING = 0;
+const EVERYTHING = 0;
 export const READ_ONLY = 1;
 export const TEAM_A = 2;
 export const NOTHING = 4;

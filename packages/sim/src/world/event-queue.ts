@@ -23,12 +23,7 @@ export class EventQueue {
     return this.#now;
   }
 
-  /** How many events are still to happen. */
-  get size(): number {
-    return this.#heap.length;
-  }
-
-  /** How many of them are more than a process looking at its deadlines. */
+  /** How many events are still to happen that are more than a process looking at its deadlines. */
   get busy(): number {
     return this.#busy;
   }

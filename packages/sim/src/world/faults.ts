@@ -10,6 +10,9 @@ import type { GatewayHost } from './gateway-host.ts';
 import type { NodeHost } from './node-host.ts';
 import type { World } from './world.ts';
 
+/** How long a node may take to end when it is asked to. */
+const stopMs = 3000;
+
 export class Faults {
   readonly #world: World;
   readonly #options: FaultOptions;
@@ -94,8 +97,8 @@ export class Faults {
 
   #partition(prng: Prng): void {
     const { network, gateways, nodes } = this.#world;
-    const gateway = pick(prng, gateways).place;
-    const node = pick(prng, nodes);
+    const gateway = prng.pick(gateways).place;
+    const node = prng.pick(nodes);
     const ms = this.#lastingMs(prng);
     const isOneWay = prng.chance(0.5);
     const isOutward = prng.chance(0.5);
@@ -137,7 +140,7 @@ export class Faults {
 
   #slowDown(prng: Prng): void {
     const { network, nodes } = this.#world;
-    const host = pick(prng, nodes);
+    const host = prng.pick(nodes);
     const ms = this.#lastingMs(prng);
     const slowness = 300 * prng.fraction();
     const isDisk = prng.chance(0.5);
@@ -151,7 +154,7 @@ export class Faults {
   }
 
   #restartGateway(prng: Prng): void {
-    const host: GatewayHost = pick(prng, this.#world.gateways);
+    const host: GatewayHost = prng.pick(this.#world.gateways);
     const ms = this.#lastingMs(prng);
     // One that shares its process with a node goes when that one does.
     if (host.run === null || this.#world.nodeBeside(host.gatewayId) !== null) return;
@@ -163,7 +166,7 @@ export class Faults {
   }
 
   #cutSlab(prng: Prng): void {
-    const { files, nodeId } = pick(prng, this.#world.nodes);
+    const { files, nodeId } = prng.pick(this.#world.nodes);
     const pages = Math.floor(files.slabBytes / 4096);
     const kept = prng.below(Math.max(1, pages - 1));
     this.#note('slab cut', `node ${nodeId}`);
@@ -175,7 +178,7 @@ export class Faults {
     const offsets = files.untrustedOffsets();
     if (offsets.length === 0) return;
     this.#note('bit rot', `node ${nodeId}`);
-    files.rot(pick(prng, offsets));
+    files.rot(prng.pick(offsets));
   }
 
   /** A node's process is up again, with the gateway in it, unless another fault's end brought it up before. */
@@ -185,7 +188,7 @@ export class Faults {
   }
 
   #upNode(prng: Prng): NodeHost | null {
-    const host = pick(prng, this.#world.nodes);
+    const host = prng.pick(this.#world.nodes);
     return host.run === null ? null : host;
   }
 
@@ -221,11 +224,4 @@ export class Faults {
     record.until = this.#world.queue.now;
     mend();
   }
-}
-
-/** How long a node may take to end when it is asked to. */
-const stopMs = 3000;
-
-function pick<T>(prng: Prng, choices: readonly T[]): T {
-  return choices[prng.below(choices.length)]!;
 }

@@ -5,7 +5,7 @@
  * Beside the files the world keeps what nobody in the system knows: which runs really ended clean, and where bytes rotted.
  */
 import { assert } from '@s3-accelerator/core/base/assert.ts';
-import { mix32, type Hash128 } from '@s3-accelerator/core/base/hash.ts';
+import type { Hash128 } from '@s3-accelerator/core/base/hash.ts';
 import type { Prng } from '@s3-accelerator/core/base/prng.ts';
 import {
   encodeLogHeader,
@@ -198,17 +198,4 @@ export class NodeFiles {
     const prng = this.#prng;
     return { h0: prng.u32(), h1: prng.u32(), h2: prng.u32(), h3: prng.u32() };
   }
-}
-
-/** The model's checksum of a block's bytes: 32 bits of all of them. */
-export function checksumOf(bytes: Uint8Array): number {
-  let checksum = bytes.length;
-  const whole = bytes.length - (bytes.length % 4);
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  for (let at = 0; at < whole; at += 4) {
-    checksum = Math.imul(checksum ^ view.getInt32(at, true), 0x85ebca6b);
-    checksum ^= checksum >>> 15;
-  }
-  for (let at = whole; at < bytes.length; at += 1) checksum = Math.imul(checksum, 31) + bytes[at]!;
-  return mix32(checksum);
 }

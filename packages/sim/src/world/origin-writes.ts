@@ -27,7 +27,7 @@ export class OriginWrites {
 
   drawFault(): WriteFault {
     if (this.faultPercent === 0 || this.#prng.below(100) >= this.faultPercent) return 'none';
-    return faults[this.#prng.below(faults.length)]!;
+    return this.#prng.pick(faults);
   }
 
   /** Takes effect now; what it made goes into the client's record. */

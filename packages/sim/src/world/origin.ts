@@ -177,8 +177,7 @@ export class Origin {
     const next = this.nextFaults.shift();
     if (next !== undefined) return next;
     if (this.faultPercent === 0 || prng.below(100) >= this.faultPercent) return 'none';
-    const faults = isFetch ? allFaults : plainFaults;
-    return faults[prng.below(faults.length)]!;
+    return prng.pick(isFetch ? allFaults : plainFaults);
   }
 
   #noteFault({ request, id }: OriginRequest, fault: ReadFault): void {

@@ -22,7 +22,8 @@ import type { SlotId, Store } from '@s3-accelerator/core/store/store.ts';
 import type { SlotEventKind } from '../history/block-event.ts';
 import type { DurableRecord, StoredBlock } from '../history/views.ts';
 import { nameOf } from '../oracle/oracle.ts';
-import { checksumOf, type NodeFiles } from './node-files.ts';
+import { checksumOf } from './checksum.ts';
+import type { NodeFiles } from './node-files.ts';
 import { SlabLength } from './slab-length.ts';
 import type { Surroundings } from './surroundings.ts';
 

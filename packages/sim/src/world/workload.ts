@@ -169,7 +169,7 @@ export class Workload {
   }
 
   #bucket(): BucketOptions {
-    return this.#buckets[this.#prng.below(this.#buckets.length)]!;
+    return this.#prng.pick(this.#buckets);
   }
 
   /** Low numbers more often than high ones. */
@@ -191,7 +191,7 @@ export class Workload {
     const { blockBytes, chunkBytes } = this.#sizes;
     if (this.#percent(this.#options.largePercent)) return 5 * chunkBytes + 2 * blockBytes + 3;
     const sizes = [0, 1, 700, blockBytes, blockBytes + 1, 3 * blockBytes + 5, 2 * chunkBytes + 9];
-    return sizes[this.#prng.below(sizes.length)]!;
+    return this.#prng.pick(sizes);
   }
 
   #range(): string {
@@ -215,7 +215,7 @@ export class Workload {
   #conditions(bucket: string, key: string): ReadConditions {
     const prng = this.#prng;
     const states = this.#oracle.history(bucket, key);
-    const { etag, lastModified } = states[prng.below(states.length)]!;
+    const { etag, lastModified } = prng.pick(states);
     const tag = etag === '' ? '"none"' : etag;
     const date = formatHttpDate(lastModified + prng.below(2));
     switch (prng.below(6)) {
