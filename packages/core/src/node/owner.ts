@@ -13,6 +13,8 @@ import type { Fills } from './fill.ts';
 import type { NodeParts } from './parts.ts';
 import type { Reader } from './reader.ts';
 
+type Named = Pick<ReadRequest, 'bucket' | 'hash' | 'etag' | 'version'>;
+
 export class Owner {
   readonly #parts: NodeParts;
   readonly #fills: Fills;
@@ -32,6 +34,10 @@ export class Owner {
     const offset = first - layout.blockStart(block);
     const length = last - first + 1;
     const isHeld = slot !== NO_SLOT && length > 0 && offset + length <= store.length(slot);
+    if (isHeld && !this.#isOfItsOrigin(request)) {
+      effects.answerFailure(asker, 'changed', null);
+      return;
+    }
     if (isHeld && store.isTrusted(slot)) {
       this.#answerFromSlot(asker, slot, offset, length);
       return;
@@ -83,24 +89,31 @@ export class Owner {
 
   #miss(now: number, reader: Reader): void {
     const { digest, counters } = this.#parts;
+    const { bucket, key, hash } = reader;
     const segment = reader.mustStream ? null : this.#fills.find(reader);
     if (segment !== null) {
       this.#fills.join(now, segment, reader);
       return;
     }
-    const { bucket, key, hash, etag, version } = reader;
     if (!digest.objectHashMatches(bucket, key, hash)) {
       counters.badRequests += 1;
       answerFailure(this.#parts, reader, 'peer', null);
       return;
     }
-    digest.version(bucket, hash, etag, this.#version);
-    if (!equalHash128(this.#version, version)) {
-      // The bucket points at another origin than the gateway's metadata came from.
+    if (!this.#isOfItsOrigin(reader)) {
       answerFailure(this.#parts, reader, 'changed', null);
       return;
     }
     this.#fills.start(now, reader);
+  }
+
+  /**
+   * Whether the version is one of the origin that its bucket points at now. A gateway remembers what it was told when the bucket
+   * pointed elsewhere, for ever if it is immutable, and the blocks of that time are still here: so hits are asked too.
+   */
+  #isOfItsOrigin({ bucket, hash, etag, version }: Named): boolean {
+    this.#parts.digest.version(bucket, hash, etag, this.#version);
+    return equalHash128(this.#version, version);
   }
 
   /** Within one block of the object, and what is wanted afterwards lies behind it. */

@@ -287,8 +287,16 @@ export const fillBugs: readonly PlantedBug[] = [
     name: 'version-of-another-origin-filled',
     breaks: [2],
     file: 'packages/core/src/node/owner.ts',
-    find: 'if (!equalHash128(this.#version, version)) {',
-    replace: 'if (!equalHash128(this.#version, version) && now < 0) {',
+    find: 'if (!this.#isOfItsOrigin(reader)) {',
+    replace: 'if (!this.#isOfItsOrigin(reader) && now < 0) {',
     why: 'Bytes of the present origin are stored under the former one’s name.',
+  },
+  {
+    name: 'hit-of-another-origin',
+    breaks: [2],
+    file: 'packages/core/src/node/owner.ts',
+    find: 'if (isHeld && !this.#isOfItsOrigin(request)) {',
+    replace: 'if (isHeld && !this.#isOfItsOrigin(request) && now < 0) {',
+    why: 'A gateway that remembers an immutable object goes on getting the bytes of the origin that its bucket pointed at before.',
   },
 ];
