@@ -3,8 +3,10 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { test, type TestContext } from 'node:test';
-import { NodeCluster } from '../testing/node-cluster.ts';
+import { agreedRing, NodeCluster } from '../testing/node-cluster.ts';
+import { credentials, freePort } from '../testing/programs.ts';
 import { until } from '../testing/rig.ts';
+import { S3Client } from '../testing/s3-client.ts';
 import { version } from '../testing/versions.ts';
 
 const kib = 1 << 10;
@@ -108,4 +110,32 @@ test('a gateway waits for its nodes, and for one that comes later', async (conte
   await cluster.startNode(1, { names: [1] });
   await until('it is ready', async () => (await gateway.readiness()) === 'ready\n');
   assert.equal((await client.get('bucket', 'key')).body.toString(), 'bytes');
+});
+
+test('processes that are node and gateway serve each other’s keys, and go on alone', async (context) => {
+  const cluster = await begin(context);
+  const ports = [await freePort(), await freePort()];
+  const processes = await Promise.all(
+    ports.map((gatewayPort, id) => cluster.startNode(id, { names: [0, 1], gatewayPort })),
+  );
+  await agreedRing(processes, 2);
+  const clients = ports.map((port) => new S3Client(port, credentials));
+  const [one, other] = clients as [S3Client, S3Client];
+  const objects = sizes.map((size, at) => version(`object-${at}`, size));
+  for (let round = 0; round < 3; round++) {
+    for (const [at, bytes] of objects.entries()) {
+      const key = `object-${round}-${at}`;
+      assert.equal((await one.put('bucket', key, bytes)).status, 200);
+      for (const client of [other, one, other]) {
+        assert.ok((await client.get('bucket', key)).body.equals(bytes), key);
+      }
+    }
+  }
+  await processes[1]!.end('SIGKILL');
+  for (let round = 0; round < 4; round++) {
+    for (const [at, bytes] of objects.entries()) {
+      assert.ok((await one.get('bucket', `object-${round % 3}-${at}`)).body.equals(bytes));
+      assert.equal((await one.put('bucket', `alone-${round}-${at}`, bytes)).status, 200);
+    }
+  }
 });

@@ -19,8 +19,10 @@ describe('the life of a cluster', () => {
   const objects = new Map<string, Buffer>();
   let threeNodes = 0;
 
-  const loaded = (atATime = 4): SteadyLoad =>
-    new SteadyLoad({ client, bucket: 'bucket', objects, atATime });
+  const loaded = (): SteadyLoad =>
+    new SteadyLoad({ client, bucket: 'bucket', objects, atATime: 4 });
+  const loadedWithWrites = (): SteadyLoad =>
+    new SteadyLoad({ client, bucket: 'bucket', objects, atATime: 4, readsAWrite: 4 });
 
   /** Ends a load that has seen enough and asserts that nothing failed. */
   async function assertUnharmed(load: SteadyLoad, reads: number): Promise<void> {
@@ -80,7 +82,7 @@ describe('the life of a cluster', () => {
   });
 
   test('a node is restarted under load: no request fails, and the ring is the same', async () => {
-    const load = loaded();
+    const load = loadedWithWrites();
     await until('the load is under way', () => load.reads > 20);
     assert.equal(await nodes[2]!.end('SIGTERM'), 0, nodes[2]!.log());
     nodes[2] = await cluster.startNode(2, { names: [0, 2] });
@@ -89,7 +91,7 @@ describe('the life of a cluster', () => {
   });
 
   test('a node is added under load: the gateway follows the new ring', async () => {
-    const load = loaded();
+    const load = loadedWithWrites();
     await until('the load is under way', () => load.reads > 20);
     nodes.push(await cluster.startNode(3, { names: [2] }));
     const fourNodes = await agreedRing([...nodes, gateway], 4);
@@ -102,7 +104,7 @@ describe('the life of a cluster', () => {
 
   test('a node leaves under load: the gateway follows, and the node ends by itself', async () => {
     const { version: before } = await gateway.ring();
-    const load = loaded();
+    const load = loadedWithWrites();
     await until('the load is under way', () => load.reads > 20);
     const [leaving] = nodes.splice(0, 1);
     leaving!.running.child.kill('SIGUSR1');

@@ -35,6 +35,8 @@ export interface ProcessOptions {
 export interface NodeProcessOptions extends ProcessOptions {
   /** Where it listens, if that isn't where the others find this id. */
   readonly at?: string;
+  /** The port of a gateway in the same process. */
+  readonly gatewayPort?: number;
 }
 
 /** One process of the cluster. */
@@ -144,7 +146,7 @@ export class NodeCluster {
 
   async startNode(
     nodeId: number,
-    { names, secret = testSecret, isAwaited = true, at }: NodeProcessOptions,
+    { names, secret = testSecret, isAwaited = true, at, gatewayPort }: NodeProcessOptions,
   ): Promise<ClusterProcess> {
     const listen = at ?? (await this.addressOf(nodeId));
     const name = `node-${nodeId}${at === undefined ? '' : '-elsewhere'}`;
@@ -168,6 +170,7 @@ capacity_bytes = "128MiB"
 [cache.default_policy]
 immutable = true
 admit_on_first_read = true
+${gatewayPort === undefined ? '' : this.#gatewayTable(gatewayPort)}
 `;
     return this.#start(name, config, isAwaited);
   }
@@ -183,6 +186,14 @@ admit_on_first_read = true
 [cluster]
 secret = "${secret}"
 nodes = ${await this.#listOf(names)}
+${this.#gatewayTable(port)}
+`;
+    const gateway = await this.#start('gateway', config, isAwaited);
+    return { gateway, client: new S3Client(port, credentials) };
+  }
+
+  #gatewayTable(port: number): string {
+    return `
 [gateway]
 listen = "127.0.0.1:${port}"
 ${this.#options.gateway ?? ''}
@@ -191,8 +202,6 @@ access_key_id = "${credentials.accessKeyId}"
 secret_access_key = "${credentials.secretAccessKey}"
 grants = [{ bucket = "*", access = "write" }]
 `;
-    const gateway = await this.#start('gateway', config, isAwaited);
-    return { gateway, client: new S3Client(port, credentials) };
   }
 
   /** Ends every process that is left, and S3. */

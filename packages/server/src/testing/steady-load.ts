@@ -1,6 +1,11 @@
-/** Reads of known objects, some at a time, over and over: every answer is compared with what the object is. */
-import { RawConnection } from './raw-connection.ts';
+/**
+ * Reads of known objects, some at a time, over and over: every answer is compared with what the object is. If wanted, uploads too,
+ * each read back at once.
+ */
+import { RawConnection, type Answer } from './raw-connection.ts';
 import { getOf, type S3Client } from './s3-client.ts';
+import { pathOf } from './sign.ts';
+import { version } from './versions.ts';
 
 export interface LoadOptions {
   readonly client: S3Client;
@@ -8,11 +13,16 @@ export interface LoadOptions {
   /** What is read, by key. */
   readonly objects: ReadonlyMap<string, Buffer>;
   readonly atATime: number;
+  /** Every how many reads a worker uploads something; never if absent. */
+  readonly readsAWrite?: number;
 }
+
+const writtenBytes = 150_000;
 
 export class SteadyLoad {
   /** Whole answers that were exactly right. */
   reads = 0;
+  writes = 0;
   /** What was wrong with others, in words. */
   readonly failures: string[] = [];
   readonly #options: LoadOptions;
@@ -32,22 +42,50 @@ export class SteadyLoad {
   }
 
   async #work(): Promise<void> {
-    const { client, bucket, objects } = this.#options;
+    const { client, bucket, objects, readsAWrite = Infinity } = this.#options;
     const keys = [...objects.keys()];
     const connection = await RawConnection.open(client.port);
-    while (!this.#isStopping) {
-      const key = keys[this.#next++ % keys.length]!;
-      connection.write(client.bytesOf(getOf(bucket, key)));
-      try {
-        const { status, body } = await connection.answer();
-        if (status !== 200) this.failures.push(`${key}: ${status} ${body.toString()}`);
-        else if (!body.equals(objects.get(key)!)) this.failures.push(`${key}: other bytes`);
-        else this.reads += 1;
-      } catch (error) {
-        this.failures.push(`${key}: ${(error as Error).message}`);
-        break;
+    try {
+      for (let turn = 1; !this.#isStopping; turn++) {
+        const at = this.#next++;
+        if (turn % readsAWrite === 0) {
+          await this.#write(connection, `written-${at}`);
+        } else {
+          const key = keys[at % keys.length]!;
+          await this.#read(connection, key, objects.get(key)!, bucket);
+        }
       }
+    } catch (error) {
+      this.failures.push((error as Error).message);
     }
     connection.close();
+  }
+
+  async #read(
+    connection: RawConnection,
+    key: string,
+    expected: Buffer,
+    bucket: string,
+  ): Promise<void> {
+    connection.write(this.#options.client.bytesOf(getOf(bucket, key)));
+    const answer = await connection.answer();
+    if (!this.#isOk(answer, key)) return;
+    if (answer.body.equals(expected)) this.reads += 1;
+    else this.failures.push(`${key}: other bytes`);
+  }
+
+  async #write(connection: RawConnection, key: string): Promise<void> {
+    const { client, bucket } = this.#options;
+    const body = version(key, writtenBytes);
+    connection.write(client.bytesOf({ method: 'PUT', target: pathOf(bucket, key), body }));
+    if (!this.#isOk(await connection.answer(), `${key} (upload)`)) return;
+    this.writes += 1;
+    await this.#read(connection, key, body, bucket);
+  }
+
+  #isOk({ status, body }: Answer, what: string): boolean {
+    if (status === 200) return true;
+    this.failures.push(`${what}: ${status} ${body.toString()}`);
+    return false;
   }
 }
