@@ -20,6 +20,7 @@ export function checkSettings(settings: Read, problems: Problems): void {
   checkRoles(settings, problems);
   checkNode(settings, problems);
   checkCluster(settings, problems);
+  checkOrigins(settings, problems);
   checkClients(settings, problems);
   checkListeners(settings, problems);
   checkPolicies(settings, problems);
@@ -99,6 +100,28 @@ function checkCluster({ cluster }: Read, problems: Problems): void {
   );
   const addresses = nodes.map(({ address }) => address && `"${formatAddress(address)}"`);
   refuseTwice('cluster.nodes', 'address', addresses, problems);
+}
+
+function checkOrigins({ origin, origins }: Read, problems: Problems): void {
+  if (origin !== undefined) checkOriginKeys('origin', origin, problems);
+  for (const [bucket, one] of origins) checkOriginKeys(joinPath('origins', bucket), one, problems);
+}
+
+/** Keys come whole or not at all: half of them must not send anybody to the default chain. */
+function checkOriginKeys(
+  path: string,
+  { accessKeyId, secretAccessKey, sessionToken }: NonNullable<Read['origin']>,
+  problems: Problems,
+): void {
+  const given = { access_key_id: accessKeyId, secret_access_key: secretAccessKey };
+  const extra = sessionToken === undefined ? [] : ['session_token'];
+  const has = [...Object.entries(given).flatMap(([key, value]) => (value ? [key] : [])), ...extra];
+  if (has.length === 0) return;
+  for (const [key, value] of Object.entries(given)) {
+    const at = `${path}.${key}`;
+    if (value !== undefined || problems.hasAt(at)) continue;
+    problems.add(`${at}: missing; ${path}.${has[0]!} needs it`);
+  }
 }
 
 function checkClients({ clients = [] }: Read, problems: Problems): void {

@@ -66,11 +66,19 @@ secret_access_key = "a secret of the tests alone"
 grants = [{ bucket = "*", access = "write" }]
 `;
 
+test('an origin without keys leaves them to the default chain', () => {
+  const text = storageNode.replace(/access_key_id = "AKIA.*\nsecret_access_key = .*\n/, '');
+  const { origin } = readConfig(text, 'node.toml').config;
+  assert.notEqual(text, storageNode);
+  assert.equal(origin?.accessKeyId, undefined);
+  assert.equal(origin?.secretAccessKey, undefined);
+});
+
 test('a storage node loads, with what it left out filled in', () => {
   const { config, warnings } = readConfig(storageNode, 'node.toml');
   assert.equal(config.gateway, undefined);
   assert.deepEqual(config.node?.listen, { host: '10.0.1.10', port: 9400 });
-  assert.equal(config.origin?.secretAccessKey.reveal(), '...');
+  assert.equal(config.origin?.secretAccessKey?.reveal(), '...');
   assert.equal(config.cluster?.nodes[1]?.weight, 3800);
   assert.deepEqual(config.cluster.tcp, { rtoMinUs: 5000, delackMaxUs: 5000 });
   assert.equal(config.cache.capacityBytes, 10 * 2 ** 30);

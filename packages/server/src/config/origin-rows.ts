@@ -94,16 +94,18 @@ export const originRows = {
   access_key_id: text({
     pattern: /^[\x21-\x7e]{1,128}$/,
     allowed: '1 to 128 printable characters without spaces',
-    need: 'required',
+    need: 'optional',
+    fallbackText: "AWS's default chain",
     example: '"AKIA..."',
     reloadable: true,
-    doc: "The id of the origin's credential.",
+    doc: "The id of the origin's credential. Without it, credentials come from AWS's default chain: environment, profile, web identity, container, instance.",
   }),
   secret_access_key: secret({
-    need: 'required',
+    need: 'optional',
+    fallbackText: "AWS's default chain",
     example: '"..."',
     reloadable: true,
-    doc: "The secret of the origin's credential.",
+    doc: "The secret of the origin's credential. Goes with `access_key_id`.",
   }),
   session_token: secret({
     need: 'optional',

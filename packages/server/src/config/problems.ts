@@ -13,6 +13,13 @@ export class Problems implements Findings {
   readonly problems: string[] = [];
   readonly warnings: string[] = [];
 
+  /** Whether the setting at this path was a fault by itself. */
+  hasAt(path: string): boolean {
+    return this.problems.some(
+      (line) => line.startsWith(`${path}:`) || line.startsWith(`${path} =`),
+    );
+  }
+
   add(line: string): void {
     this.problems.push(line);
   }

@@ -19,11 +19,11 @@ import { readFetchHead } from './fetch-head.ts';
 import type { OriginClient } from './origin-client.ts';
 import { ErrorCollector } from './origin-error.ts';
 import type { OriginExchange, OriginListener, OriginRequest } from './origin-exchange.ts';
-import { originFailure } from './origin-failure.ts';
+import { noCredentials, originFailure } from './origin-failure.ts';
 import type { OriginFailure } from './origin-failure.ts';
 import { OriginSigner, emptyPayloadHash } from './origin-signer.ts';
 import { objectTarget } from './origin-target.ts';
-import type { Origin, Origins } from './origins.ts';
+import type { Origin, OriginCredentials, Origins } from './origins.ts';
 
 export interface FetchEvents {
   /** An error's head comes with its body in `error`, and ends the fetch: nothing follows. */
@@ -75,11 +75,17 @@ export class Fetcher {
     });
     this.#fetches.set(id, fetch);
     const origin = this.#origins().of(bucket);
-    if (origin !== null) {
-      fetch.exchange = this.#client.request(origin, this.#sign(origin, request), fetch);
+    const credentials = origin?.credentials() ?? null;
+    if (origin !== null && credentials !== null) {
+      const signed = this.#sign(origin, credentials, request);
+      fetch.exchange = this.#client.request(origin, signed, fetch);
       return;
     }
-    const failure = originFailure('unknown-origin', `no origin is configured for ${bucket}`);
+    const failure =
+      origin === null
+        ? originFailure('unknown-origin', `no origin is configured for ${bucket}`)
+        : noCredentials(origin);
+    this.#client.counters.failed(failure.code);
     queueMicrotask(() => fetch.onFailed(failure));
   }
 
@@ -95,7 +101,7 @@ export class Fetcher {
     fetch.cancel();
   }
 
-  #sign(origin: Origin, request: FetchRequest): OriginRequest {
+  #sign(origin: Origin, credentials: OriginCredentials, request: FetchRequest): OriginRequest {
     const method = request.headOnly ? 'HEAD' : 'GET';
     const target = objectTarget(origin, request.bucket, request.key);
     // Without it origins may compress, and then bytes and lengths aren't the object's.
@@ -105,7 +111,7 @@ export class Fetcher {
     else headers.push('x-amz-checksum-mode', 'ENABLED');
     if (request.ifMatch !== '') headers.push('if-match', request.ifMatch);
     if (request.ifNoneMatch !== '') headers.push('if-none-match', request.ifNoneMatch);
-    const { credentials, region } = origin;
+    const { region } = origin;
     this.#signer.sign(method, target, headers, emptyPayloadHash, credentials, region, Date.now());
     return {
       operation: request.headOnly ? 'HeadObject' : 'GetObject',

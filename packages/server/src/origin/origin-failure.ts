@@ -6,10 +6,10 @@ import { errors } from 'undici';
 /**
  * unreachable: no connection could be made. timeout: nothing moved for too long. reset: the connection broke off.
  * protocol: the answer isn't HTTP, or its length isn't what it promised. busy: more requests wait than are allowed to.
- * unknown-origin: no origin is configured for the bucket.
+ * unknown-origin: no origin is configured for the bucket. no-credentials: there are none to sign with at the moment.
  */
 export type OriginFailureCode =
-  'unreachable' | 'timeout' | 'reset' | 'protocol' | 'busy' | 'unknown-origin';
+  'unreachable' | 'timeout' | 'reset' | 'protocol' | 'busy' | 'unknown-origin' | 'no-credentials';
 
 export interface OriginFailure {
   readonly code: OriginFailureCode;
@@ -23,6 +23,10 @@ export interface OriginFailure {
 export function originFailure(code: OriginFailureCode, hint: string): OriginFailure {
   const retryable = code === 'unreachable' || code === 'reset';
   return { code, source: 'origin', retryable, hint };
+}
+
+export function noCredentials({ base }: { readonly base: string }): OriginFailure {
+  return originFailure('no-credentials', `there are no credentials for ${base} at the moment`);
 }
 
 const unreachableCodes = new Set([

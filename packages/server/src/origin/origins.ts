@@ -14,13 +14,17 @@ export interface OriginCredentials {
   readonly sessionToken?: string;
 }
 
+/** Asked for every request, so it must be quick. */
+export type CredentialsOfTheMoment = () => OriginCredentials | null;
+
 /** What the configuration says about one origin. */
 export interface OriginSettings {
   /** `http://host:port` or `https://host`, a path below it at most. */
   readonly endpoint: string;
   /** The region that requests are signed for; `auto` where the provider says so. */
   readonly region: string;
-  readonly credentials: OriginCredentials;
+  /** Keys that don't change, or whoever knows the ones of the moment: null when there are none. */
+  readonly credentials: OriginCredentials | CredentialsOfTheMoment;
   /** The bucket's name at this origin when it isn't the clients' name for it. */
   readonly bucket?: string;
   /** Whether it takes trailing checksums (`STREAMING-UNSIGNED-PAYLOAD-TRAILER`); true unless said otherwise. */
@@ -38,7 +42,7 @@ export interface Origin {
   /** Path below which buckets live, '' for none; never ends in a slash. */
   readonly basePath: string;
   readonly region: string;
-  readonly credentials: OriginCredentials;
+  readonly credentials: CredentialsOfTheMoment;
   /** The real bucket, or '' to use the clients' name. */
   readonly bucket: string;
   readonly checksumTrailers: boolean;
@@ -48,12 +52,14 @@ export interface Origin {
 /** Reads an endpoint. Throws a TypeError with a message fit for an operator. */
 export function resolveOrigin(settings: OriginSettings): Origin {
   const url = parseEndpoint(settings.endpoint);
+  const { credentials } = settings;
   return {
     base: url.origin,
     host: url.host,
     basePath: url.pathname.replace(/\/+$/, ''),
     region: settings.region,
-    credentials: settings.credentials,
+    credentials:
+      typeof credentials === 'function' ? credentials : (): OriginCredentials => credentials,
     bucket: settings.bucket ?? '',
     checksumTrailers: settings.checksumTrailers ?? true,
     limits: { ...defaultOriginLimits, ...settings.limits },

@@ -16,6 +16,7 @@ import type { ErrorCode } from '@s3-accelerator/core/s3/errors.ts';
 import { operationOf } from '../auth/operation.ts';
 import type { OriginClient } from '../origin/origin-client.ts';
 import type { OriginExchange, OriginListener, OriginRequest } from '../origin/origin-exchange.ts';
+import { noCredentials } from '../origin/origin-failure.ts';
 import type { OriginFailure, OriginFailureCode } from '../origin/origin-failure.ts';
 import { headerValue } from '../http/raw-headers.ts';
 import {
@@ -51,6 +52,7 @@ const clientCodes: Readonly<Record<OriginFailureCode, ErrorCode>> = {
   protocol: 'InternalError',
   busy: 'SlowDown',
   'unknown-origin': 'NoSuchBucket',
+  'no-credentials': 'ServiceUnavailable',
 };
 
 /** What clients are told: the hint with addresses in it goes to the log. */
@@ -61,6 +63,7 @@ const clientMessages: Readonly<Record<OriginFailureCode, string>> = {
   protocol: 'The origin of this bucket sent an answer that is not valid.',
   busy: 'Too many requests wait for the origin of this bucket.',
   'unknown-origin': 'No origin is configured for this bucket.',
+  'no-credentials': 'There are no credentials for the origin of this bucket at the moment.',
 };
 
 export class OriginForward implements ForwardPort {
@@ -104,7 +107,9 @@ export class OriginForward implements ForwardPort {
     if (refusal !== null) return refusal;
     const { method, bodyLength } = request;
     const hash = payloadHash(request);
-    const { credentials, region, limits } = origin;
+    const { region, limits } = origin;
+    const credentials = origin.credentials();
+    if (credentials === null) return this.#withoutCredentials(origin, request);
     this.#signer.sign(method, target, headers, hash, credentials, region, Date.now());
     return {
       operation: operationName(request),
@@ -116,6 +121,13 @@ export class OriginForward implements ForwardPort {
       retryStatuses: noStatuses,
       firstByteTimeoutMs: limits.forwardFirstByteTimeoutMs,
     };
+  }
+
+  #withoutCredentials(origin: Origin, request: ForwardRequest): ForwardRefusal {
+    const failure = noCredentials(origin);
+    this.#client.counters.failed(failure.code);
+    this.#log(failure, request);
+    return { code: clientCodes[failure.code], message: clientMessages[failure.code] };
   }
 }
 
