@@ -1,5 +1,6 @@
 /**
- * What gateways ask nodes and what nodes answer: the only words that the two machines share.
+ * What gateways ask nodes and what nodes answer: the only words that the two machines share. Nodes use them among each other, too,
+ * when what one of them owns now is still with its previous owner.
  *
  * The records are plain and reusable: a driver encodes one during the call that hands it over, and nobody keeps a
  * reference to a request or an answer past that call. `ObjectMetadata` is the exception: it is immutable and shared.
@@ -37,6 +38,13 @@ export interface ReadRequest {
   key: string;
   /** SHA-256 of length-prefixed bucket and key, truncated. */
   hash: Hash128;
+  /**
+   * Another node asks: answer with what is held, metadata of any age or a stored block, and never ask anybody else for it. `absent`
+   * when it isn't held.
+   */
+  onlyHeld: boolean;
+  /** The node that ranks first failed, or is suspected to: the one that is asked stores what it fetches, as if it owned it. */
+  standsIn: boolean;
 
   /** lookup: metadata must have been confirmed at most this long ago; Infinity when any age within the policy will do. */
   confirmedWithinMs: number;
@@ -67,6 +75,8 @@ export function newReadRequest(): ReadRequest {
     bucket: '',
     key: '',
     hash: { h0: 0, h1: 0, h2: 0, h3: 0 },
+    onlyHeld: false,
+    standsIn: false,
     confirmedWithinMs: Infinity,
     failedEtag: '',
     bodyLimit: 0,
@@ -99,8 +109,9 @@ export interface OriginError {
  * busy: a pool is full; S3's SlowDown.
  * origin: the origin answered with an error (`error` has it) or couldn't be reached (`error` is null).
  * peer: the node couldn't be reached, or left while answering.
+ * absent: only what is held was asked for, and it isn't.
  */
-export type ReadFailure = 'changed' | 'uncacheable' | 'busy' | 'origin' | 'peer';
+export type ReadFailure = 'changed' | 'uncacheable' | 'busy' | 'origin' | 'peer' | 'absent';
 
 export interface ReadAnswer {
   kind: 'metadata' | 'bytes' | 'failure';

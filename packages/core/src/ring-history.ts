@@ -107,6 +107,13 @@ export class RingHistory {
     return null;
   }
 
+  /** When the next of the replaced rings is too old, Infinity while only the current one is kept. */
+  expiresAt(now: number): number {
+    this.#prune(now);
+    if (this.#rings.length < 2) return Infinity;
+    return this.#rings[this.#rings.length - 1]!.replacedAt + this.#windowMs;
+  }
+
   #prune(now: number): void {
     const start = now - this.#windowMs;
     let end = 1;

@@ -36,6 +36,8 @@ const request = {
   bucket: 'bucket',
   key: 'key',
   hash,
+  onlyHeld: false,
+  standsIn: true,
   confirmedWithinMs: 5,
   failedEtag: '"f"',
   bodyLimit: 10,

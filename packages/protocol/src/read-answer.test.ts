@@ -262,7 +262,7 @@ test('figures, flags and bodies that make no sense are refused', () => {
   assert.equal(changed(encodeMetadata(1, 2, metadata.size, 0), 12, 1), 'figure');
   assert.equal(changed(encodeMetadata(1, 2), 5, 4), 'reserved');
   assert.equal(changed(encodeMetadata(1, 2), frameHeaderBytes + 58, 1), 'reserved');
-  assert.equal(changed(encodeFailure('busy', null), frameHeaderBytes, 5), 'figure');
+  assert.equal(changed(encodeFailure('busy', null), frameHeaderBytes, 6), 'figure');
   assert.equal(changed(encodeFailure('busy', null), frameHeaderBytes + 1, 2), 'figure');
   assert.equal(changed(encodeFailure('busy', null), frameHeaderBytes + 6, 1), 'reserved');
   assert.equal(changed(encodeFailure('busy', null), 5, 1), 'reserved');

@@ -38,7 +38,14 @@ const metadataFixedBytes = 64;
 const failureFixedBytes = 16;
 const immutableFlag = 1;
 const knowsChecksumsFlag = 2;
-const failures: readonly ReadFailure[] = ['changed', 'uncacheable', 'busy', 'origin', 'peer'];
+const failures: readonly ReadFailure[] = [
+  'changed',
+  'uncacheable',
+  'busy',
+  'origin',
+  'peer',
+  'absent',
+];
 
 /** Bytes of a metadata answer's frame, without its body. */
 export function metadataAnswerBound(metadata: ObjectMetadata): number {

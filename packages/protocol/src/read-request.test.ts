@@ -14,6 +14,8 @@ const blocks: ReadRequest = {
   bucket: 'data',
   key: 'a/\xe9',
   hash: { h0: 1, h1: 2, h2: 3, h3: 0xffff_ffff },
+  onlyHeld: false,
+  standsIn: false,
   confirmedWithinMs: Infinity,
   failedEtag: '',
   bodyLimit: 0,
@@ -59,9 +61,10 @@ function decode(bytes: Uint8Array, view = new ReadRequestView()): ReadRequestVie
 function plain(view: ReadRequestView | string): ReadRequest | string {
   if (typeof view === 'string') return view;
   const { kind, bucket, key, hash, confirmedWithinMs, failedEtag, bodyLimit, rangeKind } = view;
-  const { first, last, partLast, version, etag, size, needsChecksums } = view;
+  const { first, last, partLast, version, etag, size, needsChecksums, onlyHeld, standsIn } = view;
   const asked = { kind, bucket, key, hash, confirmedWithinMs, failedEtag, bodyLimit, rangeKind };
-  return { ...asked, first, last, partLast, version, etag, size, needsChecksums };
+  const flags = { needsChecksums, onlyHeld, standsIn };
+  return { ...asked, first, last, partLast, version, etag, size, ...flags };
 }
 
 test('a request for blocks has these bytes', () => {
@@ -139,6 +142,8 @@ const anyBlocks = fc
         key: binary(1024),
         etag: binary(100),
         hash,
+        onlyHeld: fc.boolean(),
+        standsIn: fc.boolean(),
         version: hash,
         first: fc.constant(first),
         last: fc.constant(first + length),
@@ -155,6 +160,8 @@ const anyLookup: fc.Arbitrary<ReadRequest> = fc.record(
     bucket: binary(63),
     key: binary(1024),
     hash,
+    onlyHeld: fc.boolean(),
+    standsIn: fc.boolean(),
     confirmedWithinMs: fc.oneof(fc.constant(Infinity), fc.maxSafeNat()),
     failedEtag: binary(100),
     bodyLimit: fc.nat(maxBodyBytes),
@@ -223,7 +230,7 @@ test('a request that announces a body, other flags or another type is refused', 
   flags[5] = 1;
   assert.equal(decode(flags), 'reserved');
   const lookupFlags = encode(lookup);
-  lookupFlags[5] = 4;
+  lookupFlags[5] = 16;
   assert.equal(decode(lookupFlags), 'reserved');
   const type = encode(blocks);
   type[4] = 25;

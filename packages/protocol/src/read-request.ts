@@ -10,6 +10,7 @@
  *     lookup   hash 16, confirmedWithinMs u64, first u64, last u64, bodyLimit u32, range kind u32,
  *              lengths u16 × 3, zero u16, bucket, key, failed etag
  *              flag 1: any age will do (confirmedWithinMs is Infinity); flag 2: checksums are needed
+ *     both     flag 4: only what is held; flag 8: the node stands in for another
  *     cancel   nothing
  *
  * Every read is answered exactly once, a cancelled one too (with a failure, unless its answer was already on its way): that
@@ -37,6 +38,9 @@ const blocksFixedBytes = 72;
 const lookupFixedBytes = 56;
 const anyAgeFlag = 1;
 const needsChecksumsFlag = 2;
+const onlyHeldFlag = 4;
+const standsInFlag = 8;
+const bothFlags = onlyHeldFlag | standsInFlag;
 const rangeKinds: readonly RangeKind[] = ['none', 'bounded', 'from', 'suffix'];
 
 /** Bytes that the request's frame takes at most. */
@@ -73,7 +77,15 @@ function encodeBlocks(
   at = writeU64(into, at, request.size);
   at = writeStrings(into, at, request.bucket, request.key, request.etag);
   const payloadLength = at - start - frameHeaderBytes;
-  encodeFrameHeader(into, start, FrameType.readBlocks, 0, requestId, payloadLength, 0);
+  encodeFrameHeader(
+    into,
+    start,
+    FrameType.readBlocks,
+    flagsOfBoth(request),
+    requestId,
+    payloadLength,
+    0,
+  );
   return at;
 }
 
@@ -93,10 +105,17 @@ function encodeLookup(
   at = writeU32(into, at, request.bodyLimit);
   at = writeU32(into, at, rangeKinds.indexOf(request.rangeKind));
   at = writeStrings(into, at, request.bucket, request.key, request.failedEtag);
-  const flags = (anyAge ? anyAgeFlag : 0) | (request.needsChecksums ? needsChecksumsFlag : 0);
+  const flags =
+    (anyAge ? anyAgeFlag : 0) |
+    (request.needsChecksums ? needsChecksumsFlag : 0) |
+    flagsOfBoth(request);
   const payloadLength = at - start - frameHeaderBytes;
   encodeFrameHeader(into, start, FrameType.readLookup, flags, requestId, payloadLength, 0);
   return at;
+}
+
+function flagsOfBoth({ onlyHeld, standsIn }: ReadRequest): number {
+  return (onlyHeld ? onlyHeldFlag : 0) | (standsIn ? standsInFlag : 0);
 }
 
 function writeStrings(
@@ -122,6 +141,8 @@ export class ReadRequestView implements ReadRequest {
   kind: 'lookup' | 'blocks' = 'blocks';
   readonly hash: Hash128 = { h0: 0, h1: 0, h2: 0, h3: 0 };
   readonly version: Hash128 = { h0: 0, h1: 0, h2: 0, h3: 0 };
+  onlyHeld = false;
+  standsIn = false;
   confirmedWithinMs = Infinity;
   bodyLimit = 0;
   needsChecksums = false;
@@ -168,8 +189,9 @@ export class ReadRequestView implements ReadRequest {
 
   #decodeBlocks(bytes: Uint8Array, start: number, end: number, flags: number): FrameFault | null {
     if (end - start < blocksFixedBytes) return 'length';
-    if (flags !== 0) return 'reserved';
+    if ((flags & ~bothFlags) !== 0) return 'reserved';
     this.kind = 'blocks';
+    this.#takeFlagsOfBoth(flags);
     this.confirmedWithinMs = Infinity;
     this.bodyLimit = 0;
     this.needsChecksums = false;
@@ -188,8 +210,9 @@ export class ReadRequestView implements ReadRequest {
 
   #decodeLookup(bytes: Uint8Array, start: number, end: number, flags: number): FrameFault | null {
     if (end - start < lookupFixedBytes) return 'length';
-    if (flags > (anyAgeFlag | needsChecksumsFlag)) return 'reserved';
+    if ((flags & ~(anyAgeFlag | needsChecksumsFlag | bothFlags)) !== 0) return 'reserved';
     this.kind = 'lookup';
+    this.#takeFlagsOfBoth(flags);
     const { version } = this;
     version.h0 = version.h1 = version.h2 = version.h3 = 0;
     this.partLast = 0;
@@ -208,6 +231,11 @@ export class ReadRequestView implements ReadRequest {
     if (this.bodyLimit > maxBodyBytes || rangeKind === undefined) return 'figure';
     this.rangeKind = rangeKind;
     return this.#findStrings(bytes, start + 48, end);
+  }
+
+  #takeFlagsOfBoth(flags: number): void {
+    this.onlyHeld = (flags & onlyHeldFlag) !== 0;
+    this.standsIn = (flags & standsInFlag) !== 0;
   }
 
   #findStrings(bytes: Uint8Array, lengths: number, end: number): FrameFault | null {

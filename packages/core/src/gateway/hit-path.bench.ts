@@ -106,6 +106,9 @@ class Wire implements GatewayEffects, NodeEffects {
   startFetch(): void {
     unexpected();
   }
+  startPeerFetch(): void {
+    unexpected();
+  }
   receiveInto(): void {
     unexpected();
   }

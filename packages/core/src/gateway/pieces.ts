@@ -216,6 +216,7 @@ export class Pieces {
     copyHash128(metadata.version, request.version);
     request.etag = metadata.etag;
     request.size = metadata.size;
+    request.standsIn = this.#planner.ownerIsReplaced(client.asked.hash, metadata.size, piece);
     this.#counters.pieces += 1;
     this.#effects.sendRead(piece.id, piece.nodeId, request);
   }

@@ -15,6 +15,13 @@ import type { Suspects } from './suspects.ts';
 /** How many of the nodes ranked first a read may be sent to, one after the other. */
 const maxCandidates = 4;
 
+/** Where the piece that begins at `first` is read, and who failed before. */
+interface PlannedPiece {
+  readonly first: number;
+  readonly nodeId: number;
+  readonly tried: readonly number[];
+}
+
 export class Planner {
   ring: Ring;
   readonly #layout: Layout;
@@ -47,6 +54,20 @@ export class Planner {
   ): number | null {
     placeBlock(this.#layout, hash, size, this.#layout.blockOf(position), this.#placement);
     return this.#pick(tried);
+  }
+
+  /** Whether `nodeId`, which `home` gave, stands in for the node that ranks first. */
+  homeIsReplaced(hash: Hash128, tried: readonly number[], nodeId: number): boolean {
+    if (tried.length === 0 && this.#suspects.isEmpty) return false;
+    placeHome(hash, this.#placement);
+    return ownerOf(this.ring, this.#placement) !== nodeId;
+  }
+
+  /** The same of a piece's node, which `owner` gave. */
+  ownerIsReplaced(hash: Hash128, size: number, piece: PlannedPiece): boolean {
+    if (piece.tried.length === 0 && this.#suspects.isEmpty) return false;
+    placeBlock(this.#layout, hash, size, this.#layout.blockOf(piece.first), this.#placement);
+    return ownerOf(this.ring, this.#placement) !== piece.nodeId;
   }
 
   /** The last byte of the piece that begins at `position`, in a read up to `last`. */

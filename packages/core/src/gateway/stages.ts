@@ -79,7 +79,7 @@ export class Stages {
     error: OriginError | null,
   ): void {
     const { moment, suspects, counters, exchanges, pieces } = this.#parts;
-    if (failure === 'peer') {
+    if (failure === 'peer' || failure === 'absent') {
       suspects.add(moment.now, read.nodeId);
       this.#askElsewhere(client, read);
       return;
@@ -140,6 +140,7 @@ export class Stages {
     request.confirmedWithinMs =
       client.demandedAt === -Infinity ? Infinity : Math.max(0, now - client.demandedAt);
     request.failedEtag = client.failedEtag;
+    request.standsIn = planner.homeIsReplaced(asked.hash, tried, nodeId);
     const wantsBody = !asked.head && asked.conditions === noPreconditions;
     request.bodyLimit = wantsBody ? limits.smallAnswerBytes : 0;
     request.needsChecksums = needsChecksums(client);

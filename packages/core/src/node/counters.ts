@@ -1,12 +1,14 @@
 /** What a node counted since it started; plain numbers, read by metrics. */
 export interface NodeCounters {
-  /** Reads of a block's bytes, those of lookups too, by where they came from: the store, a fill in flight, S3 for this read. */
+  /** Reads of a block's bytes, those of lookups too, by where they came from: the store, a fill in flight, S3 or a previous owner for this read. */
   readsFromDisk: number;
   readsFromFill: number;
   readsFromS3: number;
+  readsFromPeers: number;
   bytesFromDisk: number;
   bytesFromFill: number;
   bytesFromS3: number;
+  bytesFromPeers: number;
   /** Lookups, and those answered from metadata that was still good. */
   lookups: number;
   metadataHits: number;
@@ -16,6 +18,15 @@ export interface NodeCounters {
   fills: number;
   directStreams: number;
   fetchedBytes: number;
+  /** Questions to previous owners, blocks and metadata that came of them, the bytes, and those that weren't answered in time. */
+  handoversAsked: number;
+  blocksTakenOver: number;
+  metadataTakenOver: number;
+  takenOverBytes: number;
+  handoverTimeouts: number;
+  /** Questions of other nodes that were answered with what is held, and those that weren't. */
+  handedOver: number;
+  notHeld: number;
   /** Revalidations that S3 answered with 304. */
   confirmations: number;
   /** Blocks that were let in, blocks that reached the store, and writes that failed. */
@@ -49,9 +60,11 @@ export function newNodeCounters(): NodeCounters {
     readsFromDisk: 0,
     readsFromFill: 0,
     readsFromS3: 0,
+    readsFromPeers: 0,
     bytesFromDisk: 0,
     bytesFromFill: 0,
     bytesFromS3: 0,
+    bytesFromPeers: 0,
     lookups: 0,
     metadataHits: 0,
     firstFetches: 0,
@@ -59,6 +72,13 @@ export function newNodeCounters(): NodeCounters {
     fills: 0,
     directStreams: 0,
     fetchedBytes: 0,
+    handoversAsked: 0,
+    blocksTakenOver: 0,
+    metadataTakenOver: 0,
+    takenOverBytes: 0,
+    handoverTimeouts: 0,
+    handedOver: 0,
+    notHeld: 0,
     confirmations: 0,
     admissions: 0,
     blocksStored: 0,

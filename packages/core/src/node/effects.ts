@@ -8,14 +8,14 @@
  */
 import type { Hash128 } from '../base/hash.ts';
 import type { JournalEffects } from '../journal/effects.ts';
-import type { ObjectMetadata, OriginError, ReadFailure } from '../read.ts';
+import type { ObjectMetadata, OriginError, ReadFailure, ReadRequest } from '../read.ts';
 import type { RangeKind } from '../s3/byte-range.ts';
 import type { SlotId } from '../store/store.ts';
 
 /** The driver's name for one read that waits for an answer; the core only hands it back. */
 export type Asker = number;
 
-/** The node's name for one fetch from S3: slot and generation. */
+/** The node's name for one fetch, from S3 or from a previous owner: slot and generation. */
 export type FetchId = number;
 
 /** A GET or HEAD to the origin. Reused: encode during the call. */
@@ -95,6 +95,12 @@ export interface NodeEffects extends JournalEffects {
    * a fetch at a head without a body (HEAD, 304, errors, nothing wanted): what the driver says of it later is ignored.
    */
   startFetch(fetch: FetchId, request: FetchRequest): void;
+  /**
+   * Asks another node, one that may have left the ring, for what it holds. `onPeerAnswer` follows, always; after an answer with a
+   * body its bytes as those of a fetch from S3, and `onFetchEnd`. A fetch that brought nothing may be started anew, at another
+   * node or at S3.
+   */
+  startPeerFetch(fetch: FetchId, nodeId: number, request: ReadRequest): void;
   /**
    * Where the fetch's next bytes go: at most `length` bytes at `memory`. The driver calls `onFetchBytes` as they come. Without
    * a place left, it reads no further (that is the back-pressure) until the next `receiveInto`.

@@ -1,6 +1,6 @@
 /**
- * One request to S3 in flight: which bytes it brings, cut into segments (one for each block it touches), and where they
- * are. The records only; fill.ts moves bytes through them, home.ts uses them for lookups.
+ * One request in flight, to S3 or to a previous owner: which bytes it brings, cut into segments (one for each block it touches), and
+ * where they are. The records only; fill.ts moves bytes through them, home.ts uses them for lookups.
  *
  * A fetch outlives its stream: it goes once every segment is gone, so that bytes which still wait for their reader or for
  * the disk can be found.
@@ -59,13 +59,13 @@ export class Segment {
   }
 }
 
-/** A fetch's place among those that wait for their next reader, oldest first. */
-export class IdleMark implements Linked<IdleMark> {
+/** A fetch's place among those that wait for their next reader, or for a previous owner: the oldest first. */
+export class DeadlineMark implements Linked<DeadlineMark> {
   readonly fetch: Fetch;
   deadline = 0;
-  list: LinkedList<IdleMark> | null = null;
-  before: IdleMark | null = null;
-  after: IdleMark | null = null;
+  list: LinkedList<DeadlineMark> | null = null;
+  before: DeadlineMark | null = null;
+  after: DeadlineMark | null = null;
 
   constructor(fetch: Fetch) {
     this.fetch = fetch;
@@ -82,10 +82,22 @@ export class Fetch {
   key = '';
   readonly hash: Hash128 = { h0: 0, h1: 0, h2: 0, h3: 0 };
 
+  /** The previous owner that is asked or brings the bytes; -1 for S3. */
+  peer = -1;
+  /** Who may have what is wanted, and which of them is next. */
+  readonly previousOwners: number[] = [];
+  previousOwnerCount = 0;
+  nextOwner = 0;
+  readonly patience = new DeadlineMark(this);
+  /** Its blocks may be stored here: this node owns them, or stands in for who does. */
+  mayStore = false;
+
   /** lookup: what was asked. */
   headOnly = false;
   /** Asked without a range. */
   isWhole = false;
+  /** A reader among those that it is for says that this node stands in for the home. */
+  standsIn = false;
   rangeKind: RangeKind = 'none';
   sentAt = 0;
   /** Readers up to this arrival asked before the fetch was sent. */
@@ -114,7 +126,7 @@ export class Fetch {
   writing = 0;
   direct: Reader | null = null;
 
-  readonly idle = new IdleMark(this);
+  readonly idle = new DeadlineMark(this);
   /** Its place in the table of fetches. */
   place = -1;
 
@@ -147,7 +159,7 @@ export function newFetchRequest(): FetchRequest {
 export class Fetches {
   readonly #pool: SlotPool<Fetch>;
   readonly active: Fetch[] = [];
-  readonly idle = new LinkedList<IdleMark>();
+  readonly idle = new LinkedList<DeadlineMark>();
 
   constructor(maxFetches: number, maxSegments: number) {
     this.#pool = new SlotPool(maxFetches, () => new Fetch(maxSegments));
@@ -174,6 +186,9 @@ export class Fetches {
     fetch.readers = 0;
     fetch.writing = 0;
     fetch.direct = null;
+    fetch.peer = -1;
+    fetch.mayStore = false;
+    fetch.standsIn = false;
     fetch.place = this.active.length;
     this.active.push(fetch);
     return fetch;
@@ -186,6 +201,7 @@ export class Fetches {
   /** Gives back a fetch that holds nothing any more. */
   release(fetch: Fetch): void {
     assert(fetch.readers === 0 && fetch.writing === 0, 'a fetch goes when nothing waits for it');
+    assert(fetch.patience.list === null, 'a fetch goes once nobody is asked');
     if (fetch.idle.list !== null) this.idle.remove(fetch.idle);
     const last = this.active.pop()!;
     if (last !== fetch) {

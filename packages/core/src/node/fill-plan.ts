@@ -6,19 +6,33 @@
  */
 import { assert } from '../base/assert.ts';
 import { NO_MEMORY } from '../base/fill-memory.ts';
+import type { Layout } from '../layout.ts';
 import { NO_SLOT } from '../store/store.ts';
 import type { Fetch } from './fetch.ts';
 import type { NodeParts } from './parts.ts';
 import type { Reader } from './reader.ts';
 
-/** From the reader's first block on, as far as the read goes and blocks are missing. */
+/** The whole of the reader's block: what a previous owner has is as good as read twice, and is stored at once. */
+export function planHandover({ layout }: NodeParts, fetch: Fetch, reader: Reader): void {
+  const block = layout.blockOf(reader.first);
+  const first = layout.blockStart(block);
+  fetch.streamLast = first + layout.blockLength(reader.size, block) - 1;
+  fetch.segments[0]!.isAdmitted = true;
+  layOut(layout, fetch, first, fetch.streamLast);
+}
+
+/**
+ * From the reader's first block on, as far as the read goes and blocks are missing. Only a fetch whose blocks may be stored here asks
+ * for admission.
+ */
 export function planFill(parts: NodeParts, now: number, fetch: Fetch, reader: Reader): void {
   const { layout, admission } = parts;
   const { version, size, bucket } = reader;
   const firstBlock = layout.blockOf(reader.first);
   const lastBlock = layout.blockOf(reader.partLast);
   let block = firstBlock;
-  let isAdmitted = admission.admits(now, bucket, version, block);
+  const { mayStore } = fetch;
+  let isAdmitted = mayStore && admission.admits(now, bucket, version, block);
   fetch.segments[0]!.isAdmitted = isAdmitted;
   const first = isAdmitted ? layout.blockStart(block) : reader.first;
   while (
@@ -27,18 +41,17 @@ export function planFill(parts: NodeParts, now: number, fetch: Fetch, reader: Re
     isMissing(parts, reader, block + 1)
   ) {
     block += 1;
-    isAdmitted = admission.admits(now, bucket, version, block);
+    isAdmitted = mayStore && admission.admits(now, bucket, version, block);
     fetch.segments[block - firstBlock]!.isAdmitted = isAdmitted;
   }
   const blockLast = layout.blockStart(block) + layout.blockLength(size, block) - 1;
   const last = isAdmitted ? blockLast : Math.min(reader.partLast, blockLast);
   fetch.streamLast = last;
-  layOut(parts, fetch, first, last);
+  layOut(layout, fetch, first, last);
 }
 
 /**
- * A lookup's stream brings bytes [first, last] of its object: takes them up to the first block that is in the store. Only
- * an owner admits.
+ * A lookup's stream brings bytes [first, last] of its object: takes them up to the first block that is in the store.
  */
 export function planAdopted(
   parts: NodeParts,
@@ -46,17 +59,16 @@ export function planAdopted(
   fetch: Fetch,
   first: number,
   last: number,
-  isOwner: boolean,
 ): void {
   const { layout, admission, store } = parts;
   let block = layout.blockOf(first);
   const lastBlock = layout.blockOf(last);
   while (block < lastBlock && store.find(fetch.version, block + 1) === NO_SLOT) block += 1;
-  layOut(parts, fetch, first, Math.min(last, layout.blockStart(block + 1) - 1));
+  layOut(layout, fetch, first, Math.min(last, layout.blockStart(block + 1) - 1));
   for (let i = 0; i < fetch.segmentCount; i++) {
     const segment = fetch.segments[i]!;
     segment.isAdmitted =
-      isOwner && admission.admits(now, fetch.bucket, fetch.version, segment.block);
+      fetch.mayStore && admission.admits(now, fetch.bucket, fetch.version, segment.block);
   }
 }
 
@@ -71,8 +83,7 @@ function isMissing(parts: NodeParts, reader: Reader, block: number): boolean {
 }
 
 /** Lays segments over bytes [first, last]; whether they are admitted is left as it is. */
-function layOut(parts: NodeParts, fetch: Fetch, first: number, last: number): void {
-  const { layout } = parts;
+function layOut(layout: Layout, fetch: Fetch, first: number, last: number): void {
   fetch.first = first;
   fetch.last = last;
   fetch.firstBlock = layout.blockOf(first);

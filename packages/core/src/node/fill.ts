@@ -1,5 +1,6 @@
 /**
- * Missing bytes from S3 to their readers: one GET with If-Match, received segment by segment into the fill memory.
+ * Missing bytes to their readers: one GET with If-Match from S3, received segment by segment into the fill memory. While the window
+ * after a ring change lasts, a block comes from its previous owner if that holds it (handovers.ts).
  *
  * ```
  *            onHead             onBytes: serve, receive the next       onEnd
@@ -8,7 +9,10 @@
  *   │        │              │└► parked, readAheadSegments beyond its readers ─► given up after idleFetchMs
  *   │        │              └─────── join ─────┘
  *   │        └─► failed: every reader is answered
- *   └─► no memory: streamed straight to its one reader
+ *   ├─► no memory: streamed straight to its one reader
+ *   └─► a previous owner is asked ─► flowing, as above
+ *            └─► it has nothing, is silent, breaks off: the next one is asked; else its readers start over at S3, or the rest of
+ *                a block that had begun comes from there
  * ```
  * A read that comes while the fetch is in flight joins it; the last reader that leaves unserved takes the fetch along.
  *
@@ -20,12 +24,12 @@ import { assert } from '../base/assert.ts';
 import { NO_MEMORY } from '../base/fill-memory.ts';
 import { copyHash128 } from '../base/hash.ts';
 import { NO_ID } from '../base/slot-pool.ts';
-import type { OriginError, ReadFailure } from '../read.ts';
+import type { OriginError, ReadAnswer, ReadFailure } from '../read.ts';
 import type { SlotId } from '../store/store.ts';
 import { answerFailure, answerMetadata, startOver } from './answers.ts';
 import type { FetchEnd, FetchHead, FetchId } from './effects.ts';
 import { newFetchRequest, type Fetch, type Segment } from './fetch.ts';
-import { planAdopted, planFill } from './fill-plan.ts';
+import { planAdopted, planFill, planHandover } from './fill-plan.ts';
 import type { NodeParts } from './parts.ts';
 import type { Reader } from './reader.ts';
 import { Segments } from './segments.ts';
@@ -73,9 +77,7 @@ export class Fills {
       answerFailure(this.#parts, reader, 'busy', null);
       return;
     }
-    const { counters } = this.#parts;
-    counters.readsFromS3 += 1;
-    counters.bytesFromS3 += reader.length;
+    const { counters, handovers } = this.#parts;
     fetch.purpose = 'fill';
     fetch.bucket = reader.bucket;
     fetch.key = reader.key;
@@ -87,22 +89,32 @@ export class Fills {
       this.#stream(fetch, reader);
       return;
     }
-    planFill(this.#parts, now, fetch, reader);
+    const isHandedOver = this.#takesOver(now, fetch, reader);
+    if (isHandedOver) planHandover(this.#parts, fetch, reader);
+    else planFill(this.#parts, now, fetch, reader);
     const segment = fetch.segments[0]!;
     segment.memory = this.#allocate(now, segment.length, true);
     if (segment.memory === NO_MEMORY) {
       this.#stream(fetch, reader);
       return;
     }
-    counters.fills += 1;
     this.#segments.attach(segment, reader);
+    if (isHandedOver) {
+      handovers.askForBlock(now, fetch);
+      return;
+    }
+    counters.fills += 1;
+    this.#count(reader, fetch, false);
     this.#send(fetch);
   }
 
   /** Lets a reader have its bytes from a segment that `find` gave. */
   join(now: number, segment: Segment, reader: Reader): void {
+    const { fetch } = segment;
     const isSecond = reader.first < segment.askedTo;
-    this.#count(reader, isSecond);
+    // Of a previous owner's block it isn't known yet where it comes from.
+    if (fetch.peer < 0 || fetch.stream !== 'asked') this.#count(reader, fetch, isSecond);
+    if (reader.kind === 'blocks' && reader.standsIn) fetch.mayStore = true;
     this.#segments.attach(segment, reader);
     if (isSecond) this.#segments.readAgain(now, segment, reader.partLast);
     this.#segments.serve(now, segment);
@@ -115,10 +127,10 @@ export class Fills {
    * A lookup's fetch brings bytes [first, streamLast] of a version: from now on it is a fill of those up to `last`, which
    * readers can join.
    */
-  adopt(now: number, fetch: Fetch, first: number, last: number, isOwner: boolean): void {
+  adopt(now: number, fetch: Fetch, first: number, last: number): void {
     fetch.purpose = 'fill';
     fetch.stream = 'flowing';
-    planAdopted(this.#parts, now, fetch, first, last, isOwner);
+    planAdopted(this.#parts, now, fetch, first, last);
   }
 
   /** After the readers of a lookup had their chance to join its fetch: without any it isn't wanted. */
@@ -153,8 +165,57 @@ export class Fills {
     this.#fail(now, fetch, 'changed', null);
   }
 
+  /** A previous owner says what it has. */
+  onPeerAnswer(now: number, fetch: Fetch, answer: ReadAnswer): void {
+    const { handovers, counters, effects } = this.#parts;
+    handovers.answered(now, fetch, answer);
+    if (answer.kind !== 'bytes' || answer.bodyLength !== fetch.last - fetch.first + 1) {
+      if (answer.kind !== 'failure') counters.oddAnswers += 1;
+      if (answer.bodyLength > 0) effects.cancelFetch(fetch.id);
+      this.fallBack(now, fetch);
+      return;
+    }
+    handovers.progressed(now, fetch);
+    fetch.stream = 'flowing';
+    const { readers } = fetch.segments[0]!;
+    for (let reader = readers.first; reader !== null; reader = reader.after) {
+      this.#count(reader, fetch, false);
+    }
+    this.#pump(now, fetch);
+  }
+
+  /** The previous owner that was asked brings no more: what is missing comes from the next one, or from S3. */
+  fallBack(now: number, fetch: Fetch): void {
+    const { handovers, counters } = this.#parts;
+    const segment = fetch.segments[0]!;
+    handovers.ended(fetch);
+    fetch.stream = 'over';
+    if (fetch.current === fetch.segmentCount) {
+      this.#settle(now, fetch);
+    } else if (fetch.readers === 0) {
+      this.giveUp(now, fetch);
+    } else if (segment.received > 0) {
+      // Of the same version, as If-Match makes sure.
+      segment.state = 'ahead';
+      fetch.first = segment.arrivedTo;
+      fetch.stream = 'asked';
+      counters.fills += 1;
+      this.#send(fetch);
+    } else if (handovers.chooseNext(now, fetch)) {
+      handovers.askForBlock(now, fetch);
+    } else {
+      this.#sendBack(now, fetch, (reader) => (reader.skipsPeers = true));
+    }
+  }
+
   onBytes(now: number, fetch: Fetch, count: number): void {
-    this.#parts.counters.fetchedBytes += count;
+    const { counters, handovers } = this.#parts;
+    if (fetch.peer < 0) {
+      counters.fetchedBytes += count;
+    } else {
+      counters.takenOverBytes += count;
+      handovers.progressed(now, fetch);
+    }
     const segment = fetch.segments[fetch.current];
     assert(
       segment?.state === 'filling' && segment.received + count <= segment.length,
@@ -164,6 +225,7 @@ export class Fills {
     this.#segments.serve(now, segment);
     if (segment.received === segment.length) {
       segment.state = 'whole';
+      if (fetch.peer >= 0) counters.blocksTakenOver += 1;
       this.#segments.settle(segment);
       fetch.current += 1;
       this.#pump(now, fetch);
@@ -173,6 +235,10 @@ export class Fills {
 
   onEnd(now: number, fetch: Fetch, end: FetchEnd): void {
     const { counters, readers } = this.#parts;
+    if (fetch.peer >= 0) {
+      this.fallBack(now, fetch);
+      return;
+    }
     fetch.stream = 'over';
     const { direct } = fetch;
     if (end === 'complete' && direct !== null) {
@@ -233,11 +299,26 @@ export class Fills {
     this.#settle(now, fetch);
   }
 
-  #count(reader: Reader, isSecond: boolean): void {
+  /** Whether a reader's block is asked of a previous owner, who is chosen; and whether it may be stored here at all. */
+  #takesOver(now: number, fetch: Fetch, reader: Reader): boolean {
+    const { layout, ownership, handovers } = this.#parts;
+    const { hash, size } = reader;
+    const placement = ownership.placementOf(hash, size, layout.blockOf(reader.first));
+    fetch.mayStore = ownership.ranksFirst(placement);
+    if (fetch.mayStore) return !reader.skipsPeers && handovers.choose(now, fetch, placement);
+    fetch.mayStore = reader.standsIn;
+    if (reader.standsIn) ownership.stoodIn(now);
+    return false;
+  }
+
+  #count(reader: Reader, fetch: Fetch, isSecond: boolean): void {
     const { counters } = this.#parts;
     if (isSecond) {
       counters.readsFromFill += 1;
       counters.bytesFromFill += reader.length;
+    } else if (fetch.peer >= 0) {
+      counters.readsFromPeers += 1;
+      counters.bytesFromPeers += reader.length;
     } else {
       counters.readsFromS3 += 1;
       counters.bytesFromS3 += reader.length;
@@ -247,6 +328,8 @@ export class Fills {
   /** Past the memory: exactly the reader's bytes, straight to it. */
   #stream(fetch: Fetch, reader: Reader): void {
     this.#parts.counters.directStreams += 1;
+    fetch.peer = -1;
+    this.#count(reader, fetch, false);
     fetch.purpose = 'direct';
     fetch.segmentCount = 0;
     fetch.first = reader.first;
@@ -289,7 +372,8 @@ export class Fills {
       return;
     }
     segment.state = 'filling';
-    this.#parts.effects.receiveInto(fetch.id, segment.memory, segment.length);
+    const { memory, received, length } = segment;
+    this.#parts.effects.receiveInto(fetch.id, memory + received, length - received);
   }
 
   /** Memory for a segment; one that readers wait for may cost idle fetches theirs. */
@@ -309,12 +393,17 @@ export class Fills {
 
   /** No memory for bytes that readers wait for: they get streams of their own, and the fetch is given up. */
   #starve(now: number, fetch: Fetch, segment: Segment): void {
-    for (let reader = segment.readers.first; reader !== null; reader = reader.after) {
-      reader.mustStream = true;
-    }
+    this.#sendBack(now, fetch, (reader) => {
+      if (reader.list === segment.readers) reader.mustStream = true;
+    });
+  }
+
+  /** The fetch is given up, and its readers start over; `mark` makes a difference to what they do then. */
+  #sendBack(now: number, fetch: Fetch, mark: (reader: Reader) => void): void {
     for (let i = 0; i < fetch.segmentCount; i++) {
       const { readers } = fetch.segments[i]!;
       for (let reader = readers.first; reader !== null; reader = readers.first) {
+        mark(reader);
         this.#segments.detach(fetch.segments[i]!, reader);
         if (reader.kind === 'lookup') answerMetadata(this.#parts, now, reader);
         else startOver(this.#parts, reader);
@@ -369,6 +458,7 @@ export class Fills {
   #stopStream(fetch: Fetch): void {
     if (fetch.stream === 'over') return;
     fetch.stream = 'over';
+    this.#parts.handovers.ended(fetch);
     this.#parts.counters.cancelledFetches += 1;
     this.#parts.effects.cancelFetch(fetch.id);
   }

@@ -7,10 +7,14 @@
  *   ├─► stale ────► revalidation (If-None-Match) ─ 304 ──┘ │
  *   ├─► unknown (1) ► first fetch of the bytes ─ 200, 206 ─┘ the body goes on as a fill that readers join
  *   │                  └─ 416 ► HEAD instead     404, errors ► failure, to those who asked before it was sent
- *   └─► a request is out already ► shares it if that is fresh enough for this reader, else the next one
+ *   ├─► a request is out already ► shares it if that is fresh enough for this reader, else the next one
+ *   └─► unknown, and another node was the home lately ► asks that one first, then all its readers begin anew
  *
  * (1) or stale, and this node owns the reader's first bytes but lacks them: asking for them confirms as well.
  * ```
+ * What a previous home knows has the age that it had there. Readers that need it fresher, and those that came because it turned out
+ * to be wrong, go on to S3.
+ *
  * Ages count from sending the request that confirmed the metadata. A request that was out when a write of its object came
  * by is answered to its readers, who had asked before, and not kept.
  *
@@ -18,12 +22,12 @@
  * after the request was sent. What isn't strongly named or sized is never kept.
  */
 import { assert } from '../base/assert.ts';
-import { copyHash128, type Hash128 } from '../base/hash.ts';
+import { copyHash128, equalHash128, type Hash128 } from '../base/hash.ts';
 import { MAX_OBJECT_BYTES } from '../layout.ts';
-import type { ObjectMetadata, OriginError, ReadRequest } from '../read.ts';
+import type { ObjectMetadata, OriginError, ReadAnswer, ReadRequest } from '../read.ts';
 import { newResolvedRange, resolveRange } from '../s3/byte-range.ts';
 import { NO_SLOT } from '../store/store.ts';
-import { answerFailure, answerMetadata, arrive } from './answers.ts';
+import { answerFailure, answerMetadata, arrive, startOver } from './answers.ts';
 import type { Asker, FetchHead } from './effects.ts';
 import { newFetchRequest, type Fetch } from './fetch.ts';
 import type { Fills } from './fill.ts';
@@ -38,6 +42,7 @@ export class Home {
   readonly #lookups: Lookups;
   readonly #request = newFetchRequest();
   readonly #range = newResolvedRange();
+  readonly #version: Hash128 = { h0: 0, h1: 0, h2: 0, h3: 0 };
 
   constructor(parts: NodeParts, fills: Fills, lookups: Lookups) {
     this.#parts = parts;
@@ -47,6 +52,10 @@ export class Home {
 
   /** A gateway asks what an object is, and for the first bytes of a range of it. */
   read(now: number, asker: Asker, request: ReadRequest): void {
+    if (request.onlyHeld) {
+      this.#handOver(now, asker, request);
+      return;
+    }
     this.#parts.counters.lookups += 1;
     const reader = arrive(this.#parts, asker, request);
     if (reader !== null) this.begin(now, reader);
@@ -125,6 +134,30 @@ export class Home {
     this.#fail(now, this.#lookupOf(fetch), fetch, error, false);
   }
 
+  /** A previous home says what it knows. */
+  onPeerAnswer(now: number, fetch: Fetch, answer: ReadAnswer): void {
+    const { handovers, effects, metadata, counters } = this.#parts;
+    handovers.answered(now, fetch, answer);
+    if (answer.bodyLength > 0) effects.cancelFetch(fetch.id);
+    const told = this.#takeOver(fetch, answer);
+    if (told === null) {
+      this.fallBack(now, fetch);
+      return;
+    }
+    counters.metadataTakenOver += 1;
+    const { isOvertaken } = this.#lookupOf(fetch);
+    if (!isOvertaken) metadata.keep(fetch.hash, told, fetch.sentAt - answer.ageMs);
+    this.#beginAnew(fetch);
+  }
+
+  /** The previous home that was asked brings nothing: the one before it is asked, then S3. */
+  fallBack(now: number, fetch: Fetch): void {
+    const { handovers } = this.#parts;
+    handovers.ended(fetch);
+    if (handovers.chooseNext(now, fetch)) handovers.askForMetadata(now, fetch);
+    else this.#beginAnew(fetch);
+  }
+
   /** A write of the object passes through this node, or has just ended. */
   onWrite(hash: Hash128): void {
     this.#parts.metadata.drop(hash);
@@ -144,6 +177,44 @@ export class Home {
     assert(fetch !== null, 'a lookup has a request out');
     this.#end(fetch, true);
     this.#next(now, lookup, fetch.hash);
+  }
+
+  /** Another node is the home now, and asks what this one knows. */
+  #handOver(now: number, asker: Asker, { bucket, hash }: ReadRequest): void {
+    const { metadata, counters, effects } = this.#parts;
+    const known = metadata.get(bucket, hash);
+    if (known === null) {
+      counters.notHeld += 1;
+      effects.answerFailure(asker, 'absent', null);
+      return;
+    }
+    counters.handedOver += 1;
+    const age = now - known.confirmedAt;
+    effects.answerMetadata(asker, known.metadata, age, this.#lifetimeMs(bucket));
+  }
+
+  /** What a previous home told, null when that can't be this object's: nodes may differ about where a bucket's origin is. */
+  #takeOver(fetch: Fetch, { kind, metadata }: ReadAnswer): ObjectMetadata | null {
+    if (kind !== 'metadata' || metadata === null) return null;
+    const { etag, size, version } = metadata;
+    if (etag === '' || size < 0 || size > MAX_OBJECT_BYTES) return null;
+    this.#parts.digest.version(fetch.bucket, fetch.hash, etag, this.#version);
+    return equalHash128(this.#version, version) ? metadata : null;
+  }
+
+  /** Previous homes had their turn: all readers of a lookup start over, with what is known now or else at S3. */
+  #beginAnew(fetch: Fetch): void {
+    const lookup = this.#lookupOf(fetch);
+    const { sharers, later } = lookup;
+    const { hash } = fetch;
+    this.#end(fetch, false);
+    for (const readers of [sharers, later]) {
+      for (let reader = readers.shift(); reader !== null; reader = readers.shift()) {
+        reader.skipsPeers = true;
+        startOver(this.#parts, reader);
+      }
+    }
+    this.#lookups.release(hash, lookup);
   }
 
   #isGoodEnough(now: number, known: KnownMetadata, reader: Reader): boolean {
@@ -210,28 +281,59 @@ export class Home {
     let leader = later.first!;
     let failed = false;
     let lacksChecksums = false;
+    let asksPeers = true;
     const known = this.#parts.metadata.get(leader.bucket, leader.hash)?.metadata ?? null;
     for (let reader = later.shift(); reader !== null; reader = later.shift()) {
       sharers.append(reader);
       if (leader.bodyLimit === 0 && reader.bodyLimit > 0) leader = reader;
       if (reader.failedEtag === known?.etag) failed = true;
       if (reader.needsChecksums && known?.knowsChecksums === false) lacksChecksums = true;
+      if (reader.standsIn) fetch.standsIn = true;
+      // A reader that knows of a later state than a previous home can, or that has been there, needs S3.
+      if (reader.skipsPeers || reader.failedEtag !== '' || reader.confirmedWithinMs !== Infinity) {
+        asksPeers = false;
+      }
     }
+    if (known === null && asksPeers && this.#asksPrevious(now, lookup, fetch, leader)) return;
     const isKnown = known !== null && !failed && !lacksChecksums;
-    lookup.known = isKnown && !this.#needsBytes(leader, known) ? known : null;
+    lookup.known = isKnown && !this.#needsBytes(now, leader, known) ? known : null;
     // A head tells the checksums, and the bytes of an object that is known are mostly held.
     this.#send(now, lookup, fetch, leader, lacksChecksums);
   }
 
-  /** Whether a reader's first bytes should be here and aren't: asking S3 for them confirms the object just as well. */
-  #needsBytes(reader: Reader, known: ObjectMetadata): boolean {
+  /** Asks a previous home if there is one. */
+  #asksPrevious(now: number, lookup: Lookup, fetch: Fetch, leader: Reader): boolean {
+    const { handovers, ownership, arrivals } = this.#parts;
+    if (!handovers.choose(now, fetch, ownership.placementOfHome(leader.hash))) return false;
+    fetch.bucket = leader.bucket;
+    fetch.key = leader.key;
+    copyHash128(leader.hash, fetch.hash);
+    fetch.purpose = 'lookup';
+    fetch.headOnly = true;
+    fetch.isWhole = false;
+    fetch.sentAt = now;
+    fetch.sentAfter = arrivals;
+    lookup.fetchId = fetch.id;
+    lookup.known = null;
+    lookup.isOvertaken = false;
+    handovers.askForMetadata(now, fetch);
+    return true;
+  }
+
+  /**
+   * Whether a reader's first bytes should be here and aren't: asking S3 for them confirms the object just as well. Not when a previous
+   * owner may have them.
+   */
+  #needsBytes(now: number, reader: Reader, known: ObjectMetadata): boolean {
     const { layout, store, ownership } = this.#parts;
     resolveRange(reader.range, known.size, this.#range);
     const { kind, first, last } = this.#range;
     if (reader.bodyLimit === 0 || kind === 'unsatisfiable' || first > last) return false;
     const block = layout.blockOf(first);
     if (store.find(known.version, block) !== NO_SLOT) return false;
-    return ownership.owns(reader.hash, known.size, block);
+    const { hash, standsIn } = reader;
+    if (!ownership.stores(now, hash, known.size, block, standsIn)) return false;
+    return !ownership.hasPreviousOwner(now, ownership.placementOf(hash, known.size, block));
   }
 
   /**
@@ -317,16 +419,16 @@ export class Home {
     // A server that ignores ranges sends all of the object: what was asked for isn't at its beginning.
     if (fetch.rangeKind === 'bounded' && first !== fetch.first) return false;
     if (store.find(version, block) !== NO_SLOT) return false;
-    const isOwner = ownership.owns(fetch.hash, size, block);
+    fetch.mayStore = ownership.stores(now, fetch.hash, size, block, fetch.standsIn);
     let last = fetch.streamLast;
-    if (!isOwner) last = Math.min(last, first + limits.smallAnswerBytes - 1);
+    if (!fetch.mayStore) last = Math.min(last, first + limits.smallAnswerBytes - 1);
     else if (fetch.rangeKind === 'bounded')
       last = Math.min(last, layout.stretchEnd(size, first) - 1);
     fetch.etag = metadata.etag;
     fetch.size = size;
     copyHash128(version, fetch.version);
     if (layout.blockOf(last) - block >= fetch.segments.length) return false;
-    this.#fills.adopt(now, fetch, first, last, isOwner);
+    this.#fills.adopt(now, fetch, first, last);
     return true;
   }
 
@@ -420,6 +522,7 @@ export class Home {
       counters.cancelledFetches += 1;
       effects.cancelFetch(fetch.id);
     }
+    this.#parts.handovers.ended(fetch);
     fetch.stream = 'over';
     fetches.release(fetch);
   }

@@ -21,6 +21,14 @@ export interface NodeLimits extends JournalLimits {
   readonly metadataBytes: number;
   /** Blocks of earlier runs that are being verified for readers at a time; reads past it come from S3. */
   readonly maxVerifications: number;
+  /** How long after a ring change previous owners are asked. */
+  readonly fallbackWindowMs: number;
+  /** How long a previous owner may say nothing, from the question to its answer and between two parts of it. */
+  readonly peerFetchTimeoutMs: number;
+  /** How long one that said nothing isn't asked again. */
+  readonly peerRestMs: number;
+  /** After how long without a read that says otherwise a node that this one stood in for counts as back. */
+  readonly standInMs: number;
   /** How long the scrub takes to verify everything that is stored once; Infinity for no scrub. */
   readonly scrubIntervalMs: number;
 }
@@ -37,5 +45,9 @@ export const defaultNodeLimits: NodeLimits = {
   metadataEntries: 1_000_000,
   metadataBytes: 512 * 1024 * 1024,
   maxVerifications: 64,
+  fallbackWindowMs: 600_000,
+  peerFetchTimeoutMs: 200,
+  peerRestMs: 10_000,
+  standInMs: 60_000,
   scrubIntervalMs: Infinity,
 };

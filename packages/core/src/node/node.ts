@@ -3,7 +3,7 @@
  *
  * A lookup goes to the home (home.ts): what an object is, confirmed recently enough. A blocks read goes to the owner
  * (owner.ts): bytes of one version. What is missing comes through a fill (fill.ts), once for all that wait, and is stored
- * if the doorkeeper lets it in (admission.ts). The journal (journal/journal.ts) brings it to disk, and blocks that come back from
+ * if the doorkeeper lets it in (admission.ts). What moved here with a ring change comes from its previous owner (handovers.ts). The journal (journal/journal.ts) brings it to disk, and blocks that come back from
  * there are verified first (verification.ts). Here events only find their way.
  *
  * Decides only; effects.ts makes it happen. Every read is answered exactly once: whole, with a failure, or cut short
@@ -20,7 +20,8 @@ import { Journal, type JournalCounters, type JournalLevels } from '../journal/jo
 import type { LogReader } from '../journal/metadata-log.ts';
 import type { TableHeader } from '../journal/table-header.ts';
 import type { Layout } from '../layout.ts';
-import type { ObjectMetadata, OriginError, ReadRequest } from '../read.ts';
+import type { ObjectMetadata, OriginError, ReadAnswer, ReadRequest } from '../read.ts';
+import type { DatedRing } from '../ring-history.ts';
 import type { Ring } from '../ring.ts';
 import { NO_SLOT, type SlotId, type Store } from '../store/store.ts';
 import { Admission } from './admission.ts';
@@ -35,11 +36,13 @@ import type {
 } from './effects.ts';
 import { Fetches } from './fetch.ts';
 import { Fills } from './fill.ts';
+import { Handovers } from './handovers.ts';
 import { Home } from './home.ts';
 import type { NodeLimits } from './limits.ts';
 import { Lookups } from './lookup.ts';
 import { MetadataTable } from './metadata-table.ts';
 import { Owner } from './owner.ts';
+import { OwnershipWalk } from './ownership-walk.ts';
 import { Ownership } from './ownership.ts';
 import type { NodeParts } from './parts.ts';
 import type { PolicyOf } from './policy.ts';
@@ -83,6 +86,7 @@ export class Node {
   readonly verification: { readonly counters: Readonly<VerificationCounters> };
   readonly #parts: NodeParts;
   readonly #scrub: Scrub;
+  readonly #walk: OwnershipWalk;
   readonly #fills: Fills;
   readonly #lookups: Lookups;
   readonly #home: Home;
@@ -101,12 +105,16 @@ export class Node {
     this.journal = journal;
     this.verification = verification;
     this.#scrub = new Scrub(store, verification, limits.scrubIntervalMs);
+    const { fallbackWindowMs, standInMs } = limits;
+    const ownership = new Ownership(ring, nodeId, layout, fallbackWindowMs, standInMs);
+    this.#walk = new OwnershipWalk(store, ownership);
     this.#parts = {
       effects,
       digest,
       policyOf,
       layout,
-      ownership: new Ownership(ring, nodeId, layout),
+      ownership,
+      handovers: new Handovers(effects, ownership, limits, this.counters),
       limits,
       counters: this.counters,
       store,
@@ -166,6 +174,17 @@ export class Node {
     if (fetch?.stream === 'asked') {
       if (fetch.purpose === 'lookup') this.#home.onHead(now, fetch, head);
       else this.#fills.onHead(now, fetch, head);
+    }
+    this.#leave(now);
+  }
+
+  /** Another node answered a fetch; a body's bytes follow as those of one from S3. */
+  onPeerAnswer(now: number, id: FetchId, answer: ReadAnswer): void {
+    this.#enter();
+    const fetch = this.#parts.fetches.get(id);
+    if (fetch?.stream === 'asked' && fetch.peer >= 0) {
+      if (fetch.purpose === 'lookup') this.#home.onPeerAnswer(now, fetch, answer);
+      else this.#fills.onPeerAnswer(now, fetch, answer);
     }
     this.#leave(now);
   }
@@ -280,25 +299,33 @@ export class Node {
     this.#leave(now);
   }
 
-  /** A newer ring. */
-  onRing(now: number, ring: Ring): void {
+  /** A newer ring, with those that were replaced within the window, newest first: their members have what moved here. */
+  onRing(now: number, ring: Ring, replaced: readonly DatedRing[] = []): void {
     this.#enter();
-    this.#parts.ownership.ring = ring;
+    this.#parts.ownership.setRing(now, ring, replaced);
     this.#leave(now);
   }
 
   /** Call it once `nextDeadline()` has passed. */
   onTick(now: number): void {
     this.#enter();
+    this.#fallBack(now);
     this.#fills.onTick(now);
     this.#scrub.onTick(now);
+    this.#walk.onTick(now);
     this.#leave(now);
   }
 
   /** The moment that `onTick` is due, Infinity when nothing waits. */
   nextDeadline(): number {
-    const { journal } = this.#parts;
-    return Math.min(this.#fills.deadline, journal.deadline, this.#scrub.deadline);
+    const { journal, handovers } = this.#parts;
+    return Math.min(
+      this.#fills.deadline,
+      handovers.deadline,
+      journal.deadline,
+      this.#scrub.deadline,
+      this.#walk.deadline,
+    );
   }
 
   levels(): NodeLevels {
@@ -316,6 +343,15 @@ export class Node {
   #enter(): void {
     assert(!this.#isInside, 'effects never call the node back');
     this.#isInside = true;
+  }
+
+  /** Fetches that waited too long for a previous owner go on without it. */
+  #fallBack(now: number): void {
+    const { handovers } = this.#parts;
+    for (let fetch = handovers.takeLate(now); fetch !== null; fetch = handovers.takeLate(now)) {
+      if (fetch.purpose === 'lookup') this.#home.fallBack(now, fetch);
+      else this.#fills.fallBack(now, fetch);
+    }
   }
 
   #leaveVerification(reader: Reader): void {

@@ -1,6 +1,6 @@
 /**
- * Bytes of a version: from the store if the block is there, else from a fill in flight, else from S3. A block of an earlier run
- * is verified before its first reader gets it.
+ * Bytes of a version: from the store if the block is there, else from a fill in flight, else by a fill of its own. A block of an earlier
+ * run is verified before its first reader gets it. Another node gets what is in the store and nothing else.
  *
  * The way of a hit is the whole of `read` down to its first return: no record is taken, nothing is allocated.
  */
@@ -39,12 +39,18 @@ export class Owner {
       return;
     }
     if (isHeld && store.isTrusted(slot)) {
+      if (request.onlyHeld) counters.handedOver += 1;
       this.#answerFromSlot(asker, slot, offset, length);
       return;
     }
     if (!this.#isSensible(request)) {
       counters.badRequests += 1;
       effects.answerFailure(asker, 'peer', null);
+      return;
+    }
+    if (request.onlyHeld && !isHeld) {
+      counters.notHeld += 1;
+      effects.answerFailure(asker, 'absent', null);
       return;
     }
     const reader = arrive(this.#parts, asker, request);
@@ -89,12 +95,17 @@ export class Owner {
 
   #miss(now: number, reader: Reader): void {
     const { digest, counters } = this.#parts;
-    const { bucket, key, hash } = reader;
+    if (reader.onlyHeld) {
+      counters.notHeld += 1;
+      answerFailure(this.#parts, reader, 'absent', null);
+      return;
+    }
     const segment = reader.mustStream ? null : this.#fills.find(reader);
     if (segment !== null) {
       this.#fills.join(now, segment, reader);
       return;
     }
+    const { bucket, key, hash } = reader;
     if (!digest.objectHashMatches(bucket, key, hash)) {
       counters.badRequests += 1;
       answerFailure(this.#parts, reader, 'peer', null);

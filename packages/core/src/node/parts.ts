@@ -8,6 +8,7 @@ import type { Admission } from './admission.ts';
 import type { NodeCounters } from './counters.ts';
 import type { IdentityDigest, NodeEffects } from './effects.ts';
 import type { Fetches } from './fetch.ts';
+import type { Handovers } from './handovers.ts';
 import type { NodeLimits } from './limits.ts';
 import type { MetadataTable } from './metadata-table.ts';
 import type { Ownership } from './ownership.ts';
@@ -21,6 +22,7 @@ export interface NodeParts {
   readonly policyOf: PolicyOf;
   readonly layout: Layout;
   readonly ownership: Ownership;
+  readonly handovers: Handovers;
   readonly limits: NodeLimits;
   readonly counters: NodeCounters;
   readonly store: Store;

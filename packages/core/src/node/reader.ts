@@ -47,6 +47,12 @@ export class Reader implements Linked<Reader> {
   hasBegun = false;
   /** The next byte to send. */
   position = 0;
+  /** Only what is held will do. */
+  onlyHeld = false;
+  /** This node stands in for another one. */
+  standsIn = false;
+  /** Previous owners were asked in vain: now it is S3's turn. */
+  skipsPeers = false;
   /** The fill memory is exhausted: it gets a stream of its own. */
   mustStream = false;
 
@@ -94,6 +100,9 @@ export class Reader implements Linked<Reader> {
     this.size = request.size;
     this.hasBegun = false;
     this.position = request.first;
+    this.onlyHeld = request.onlyHeld;
+    this.standsIn = request.standsIn;
+    this.skipsPeers = false;
     this.mustStream = false;
     this.waitsFor = 'again';
     this.fetchId = NO_ID;

@@ -46,7 +46,7 @@ export class Segments {
     for (let i = segment.block - fetch.firstBlock; i < fetch.segmentCount; i++) {
       const next = fetch.segments[i]!;
       if (next.first > partLast) return;
-      if (next.state === 'gone' || next.isAdmitted) continue;
+      if (next.state === 'gone' || next.isAdmitted || !fetch.mayStore) continue;
       next.isAdmitted = admission.admits(now, fetch.bucket, fetch.version, next.block);
       if (next !== segment) this.settle(next);
     }

@@ -20,7 +20,8 @@ import {
   type ReadAnswer,
   type ReadRequest,
 } from '../read.ts';
-import { Ring } from '../ring.ts';
+import { RingHistory, type DatedRing } from '../ring-history.ts';
+import { Ring, type Member } from '../ring.ts';
 import type { ErrorCode } from '../s3/errors.ts';
 import { EventQueue } from './event-queue.ts';
 import { objectHash, TestIdentity } from './identity.ts';
@@ -35,6 +36,8 @@ export const smallAnswerBytes = 2048;
 
 export interface RigOptions {
   readonly nodes?: number;
+  /** Nodes that are there from the start but aren't members of the ring yet. */
+  readonly spareNodes?: number;
   readonly policy?: Partial<BucketPolicy>;
   readonly gatewayLimits?: Partial<GatewayLimits>;
   readonly nodeLimits?: Partial<NodeLimits>;
@@ -56,7 +59,7 @@ export class Rig implements GatewayEffects, TestWorld {
   readonly policy: BucketPolicy;
   readonly gateway: Gateway;
   readonly nodes: TestNode[] = [];
-  readonly ring: Ring;
+  readonly #rings: RingHistory;
   readonly clients = new Map<ExchangeId, TestClient>();
   readonly transfers = new Map<ReadId, Transfer>();
   readonly #prng: Prng | null;
@@ -67,9 +70,10 @@ export class Rig implements GatewayEffects, TestWorld {
     this.#prng = options.seed === undefined ? null : new Prng(options.seed, 1);
     const count = options.nodes ?? 3;
     const members = [];
-    for (let i = 0; i < count; i++) members.push({ nodeId: i, weight: 1, address: `node-${i}` });
-    this.ring = new Ring(1, members);
-    for (const { nodeId } of members) {
+    for (let i = 0; i < count; i++) members.push(memberOf(i));
+    this.#rings = new RingHistory(options.nodeLimits?.fallbackWindowMs ?? 600_000);
+    this.#rings.advance(0, new Ring(1, members));
+    for (let nodeId = 0; nodeId < count + (options.spareNodes ?? 0); nodeId++) {
       const node = new TestNode(this, {
         layout: this.layout,
         ring: this.ring,
@@ -99,6 +103,36 @@ export class Rig implements GatewayEffects, TestWorld {
         ...options.gatewayLimits,
       },
       seed: 5,
+    });
+  }
+
+  /** The newest ring. */
+  get ring(): Ring {
+    const ring = this.#rings.current;
+    assert(ring !== null, 'there is a ring from the start');
+    return ring;
+  }
+
+  rings(): readonly DatedRing[] {
+    return this.#rings.rings(this.queue.now);
+  }
+
+  /** The members change. Each process hears of it in its time, `isAtOnce` excepted. */
+  changeRing(nodeIds: readonly number[], isAtOnce = false): void {
+    const ring = new Ring(this.ring.version + 1, nodeIds.map(memberOf));
+    this.#rings.advance(this.queue.now, ring);
+    const tell = (act: () => void): void => {
+      if (isAtOnce) act();
+      else this.queue.in(this.delayMs(), act);
+    };
+    for (const { node } of this.nodes) {
+      tell(() => {
+        const [current, ...replaced] = this.rings();
+        node.onRing(this.queue.now, current!.ring, replaced);
+      });
+    }
+    tell(() => {
+      this.gateway.onRing(this.queue.now, this.ring);
     });
   }
 
@@ -207,10 +241,11 @@ export class Rig implements GatewayEffects, TestWorld {
     for (const client of this.clients.values()) assert(!client.isOpen, 'every exchange ended');
     const { clientReads, outstandingReads } = this.gateway.levels();
     assert(clientReads === 0 && outstandingReads === 0, 'the gateway holds nothing');
-    for (const { node, store, disk, openFetches, askers } of this.nodes) {
+    for (const { node, store, disk, openFetches, peerFetches, askers } of this.nodes) {
       const { waitingReaders, lookups, fetches, fillBytes } = node.levels();
       assert(waitingReaders === 0 && lookups === 0, 'no reader waits');
       assert(fetches === 0 && openFetches.size === 0, 'no fetch is out');
+      assert(peerFetches.size === 0, 'no node is asked');
       assert(fillBytes === 0, 'no fill memory is in use');
       assert(askers.size === 0, 'every asker was answered');
       assert(store.counters.pinned === 0 && store.counters.reserved === 0, 'no slot is held');
@@ -231,6 +266,10 @@ export class Rig implements GatewayEffects, TestWorld {
 
   deliverAnswer(transfer: Transfer, answer: ReadAnswer): void {
     this.#arrive(transfer, () => {
+      if (transfer.askedBy !== null) {
+        transfer.askedBy.answerArrives(transfer, answer);
+        return;
+      }
       transfer.isAnnounced = true;
       if (answer.bodyLength === 0) this.#endTransfer(transfer);
       this.gateway.onAnswer(this.queue.now, transfer.read, answer);
@@ -240,6 +279,10 @@ export class Rig implements GatewayEffects, TestWorld {
 
   deliverBytes(transfer: Transfer, bytes: Uint8Array): void {
     this.#arrive(transfer, () => {
+      if (transfer.askedBy !== null) {
+        transfer.askedBy.bytesArrive(transfer, bytes);
+        return;
+      }
       transfer.arrived.push(bytes);
       this.#relay(transfer);
     });
@@ -247,6 +290,10 @@ export class Rig implements GatewayEffects, TestWorld {
 
   deliverBreak(transfer: Transfer): void {
     this.#arrive(transfer, () => {
+      if (transfer.askedBy !== null) {
+        transfer.askedBy.breakArrives(transfer);
+        return;
+      }
       transfer.hasBrokenOff = true;
       this.#relay(transfer);
     });
@@ -256,8 +303,12 @@ export class Rig implements GatewayEffects, TestWorld {
     assert(!this.transfers.has(read), 'a read is sent once');
     const transfer = new Transfer(read, request, nodeId);
     this.transfers.set(read, transfer);
-    const node = this.nodes[nodeId];
-    assert(node !== undefined, 'reads go to members of the ring');
+    this.askNode(transfer);
+  }
+
+  askNode(transfer: Transfer): void {
+    const node = this.nodes[transfer.nodeIndex];
+    assert(node !== undefined, 'reads go to nodes that there are');
     this.queue.in(this.delayMs(), () => {
       if (transfer.isCancelled) return;
       if (!node.isDown) node.take(transfer);
@@ -265,13 +316,17 @@ export class Rig implements GatewayEffects, TestWorld {
     });
   }
 
+  cancelAtNode(transfer: Transfer): void {
+    const node = this.nodes[transfer.nodeIndex]!;
+    this.queue.in(this.delayMs(), () => node.cancel(transfer));
+  }
+
   cancelRead(read: ReadId): void {
     const transfer = this.transfers.get(read);
     assert(transfer !== undefined, 'only a read that is out is cancelled');
     transfer.isCancelled = true;
     this.#endTransfer(transfer);
-    const node = this.nodes[transfer.nodeIndex]!;
-    this.queue.in(this.delayMs(), () => node.cancel(transfer));
+    this.cancelAtNode(transfer);
   }
 
   answerHead(
@@ -407,4 +462,8 @@ export class Rig implements GatewayEffects, TestWorld {
     if (this.gateway.nextDeadline() <= now) this.gateway.onTick(now);
     for (const { node } of this.nodes) if (node.nextDeadline() <= now) node.onTick(now);
   }
+}
+
+function memberOf(nodeId: number): Member {
+  return { nodeId, weight: 1, address: `node-${nodeId}` };
 }

@@ -12,29 +12,34 @@ import {
   type OriginError,
   type ReadAnswer,
   type ReadFailure,
+  type ReadRequest,
 } from '../read.ts';
+import type { DatedRing } from '../ring-history.ts';
 import type { Ring } from '../ring.ts';
 import { Store, type SlotId } from '../store/store.ts';
-import type { Asker, FetchId, FetchRequest, NodeEffects } from '../node/effects.ts';
+import type { Asker, FetchEnd, FetchId, FetchRequest, NodeEffects } from '../node/effects.ts';
 import type { NodeLimits } from '../node/limits.ts';
 import { Node } from '../node/node.ts';
 import type { PolicyOf } from '../node/policy.ts';
 import type { EventQueue } from './event-queue.ts';
 import type { TestIdentity } from './identity.ts';
+import { PeerFetches, type PeerFetchEvents, type PeerWay } from './peer-fetches.ts';
 import type { S3Answer, S3Model } from './s3-model.ts';
 import { TestDisk } from './test-disk.ts';
 import type { Transfer } from './transfer.ts';
 
 /** What a node needs of its surroundings. */
-export interface TestWorld {
+export interface TestWorld extends PeerWay {
   readonly queue: EventQueue;
   readonly s3: S3Model;
   readonly identity: TestIdentity;
+  /** The rings of the window, newest first, as a node learns them that comes back. */
+  rings(): readonly DatedRing[];
   /** How long the next message, write or request takes. */
   delayMs(): number;
   /** How many of `available` bytes come next, at least one. */
   chunkOf(available: number): number;
-  /** The node's answer travels to the gateway that asked. */
+  /** The node's answer travels to whoever asked. */
   deliverAnswer(transfer: Transfer, answer: ReadAnswer): void;
   deliverBytes(transfer: Transfer, bytes: Uint8Array): void;
   deliverBreak(transfer: Transfer): void;
@@ -60,7 +65,7 @@ interface OpenFetch {
   isBusy: boolean;
 }
 
-export class TestNode implements NodeEffects {
+export class TestNode implements NodeEffects, PeerFetchEvents {
   /** Those of the present life. */
   node: Node;
   store: Store;
@@ -69,7 +74,12 @@ export class TestNode implements NodeEffects {
   readonly disk: TestDisk;
   readonly openFetches = new Map<FetchId, OpenFetch>();
   readonly askers = new Map<Asker, Transfer>();
+  readonly peerFetches: PeerFetches;
   isDown = false;
+  /** Takes questions and says nothing. */
+  isSilent = false;
+  /** Its answers to other nodes break off in the middle. */
+  cutsHandovers = false;
   readonly #world: TestWorld;
   readonly #options: TestNodeOptions;
   readonly #memory: Uint8Array;
@@ -83,11 +93,13 @@ export class TestNode implements NodeEffects {
     this.#world = world;
     this.#options = options;
     this.#memory = new Uint8Array(options.limits.fillBudgetBytes);
+    this.peerFetches = new PeerFetches(world, this);
     this.#storeBytes = options.storeBytes;
     this.store = this.#newStore();
     this.disk = new TestDisk(world, this.store.slabBytes, options.nodeId);
     this.recovered = this.disk.open(this.store);
     this.node = this.#newNode();
+    this.#join();
   }
 
   /** The process dies, power goes, and it is back at once. Whoever waited for an answer notices. */
@@ -121,6 +133,7 @@ export class TestNode implements NodeEffects {
 
   /** A read arrives. */
   take(transfer: Transfer): void {
+    if (this.isSilent) return;
     this.#askers += 1;
     const asker = this.#askers;
     this.askers.set(asker, transfer);
@@ -226,7 +239,30 @@ export class TestNode implements NodeEffects {
     });
   }
 
+  startPeerFetch(id: FetchId, nodeId: number, request: ReadRequest): void {
+    assert(!this.openFetches.has(id), 'a fetch goes to one place at a time');
+    assert(nodeId !== this.#options.nodeId, 'a node has what it holds');
+    this.peerFetches.start(id, nodeId, request);
+  }
+
+  onPeerAnswer(id: FetchId, answer: ReadAnswer): void {
+    this.node.onPeerAnswer(this.#world.queue.now, id, answer);
+  }
+
+  onPeerBytes(id: FetchId, bytes: Uint8Array, memory: number): void {
+    this.#memory.set(bytes, memory);
+    this.node.onFetchBytes(this.#world.queue.now, id, bytes.length);
+  }
+
+  onPeerEnd(id: FetchId, end: FetchEnd): void {
+    this.node.onFetchEnd(this.#world.queue.now, id, end);
+  }
+
   receiveInto(id: FetchId, memory: number, length: number): void {
+    if (this.peerFetches.has(id)) {
+      this.peerFetches.receiveInto(id, memory, length);
+      return;
+    }
     const fetch = this.#flowing(id);
     assert(fetch.placeLength === 0, 'one place at a time');
     fetch.place = memory;
@@ -241,7 +277,8 @@ export class TestNode implements NodeEffects {
   }
 
   cancelFetch(id: FetchId): void {
-    assert(this.openFetches.delete(id), 'only a fetch that is out is cancelled');
+    if (this.peerFetches.has(id)) this.peerFetches.cancel(id);
+    else assert(this.openFetches.delete(id), 'only a fetch that is out is cancelled');
   }
 
   writeSlot(slot: SlotId, memory: number, length: number): void {
@@ -316,15 +353,23 @@ export class TestNode implements NodeEffects {
     return node;
   }
 
+  /** Whoever comes back asks for the rings first. */
+  #join(): void {
+    const [current, ...replaced] = this.#world.rings();
+    if (current !== undefined) this.node.onRing(this.#world.queue.now, current.ring, replaced);
+  }
+
   #restart(): void {
     this.#lives += 1;
     const waiting = [...this.askers.values(), ...this.#sending.keys()];
     this.askers.clear();
     this.#sending.clear();
     this.openFetches.clear();
+    this.peerFetches.forgetAll();
     this.store = this.#newStore();
     this.recovered = this.disk.open(this.store);
     this.node = this.#newNode();
+    this.#join();
     for (const transfer of waiting) {
       if (transfer.isAnswered) {
         this.#world.deliverBreak(transfer);
@@ -390,8 +435,11 @@ export class TestNode implements NodeEffects {
       if (this.#lives !== life || !this.#sending.has(transfer)) return;
       const start = this.store.fileOffset(slot) + offset;
       this.#sending.delete(transfer);
-      transfer.send(length);
-      this.#world.deliverBytes(transfer, this.disk.slab.read(start, length));
+      const isCut = this.cutsHandovers && transfer.askedBy !== null;
+      const sent = isCut ? Math.floor(length / 2) : length;
+      transfer.send(sent);
+      this.#world.deliverBytes(transfer, this.disk.slab.read(start, sent));
+      if (isCut) this.#world.deliverBreak(transfer);
       this.node.onSlotSent(queue.now, slot);
     });
   }

@@ -1,12 +1,21 @@
-/** One read on its way between a gateway and a node: the request, its answer, and the body bytes that have arrived. */
+/** One read on its way between whoever asks and a node: the request, its answer, and the body bytes that have arrived. */
 import { assert } from '../base/assert.ts';
 import type { ExchangeId, ReadId } from '../gateway/effects.ts';
-import type { ReadRequest } from '../read.ts';
+import type { ReadAnswer, ReadRequest } from '../read.ts';
+
+/** Another node that asks: where its answers arrive. */
+export interface TransferEvents {
+  answerArrives(transfer: Transfer, answer: ReadAnswer): void;
+  bytesArrive(transfer: Transfer, bytes: Uint8Array): void;
+  breakArrives(transfer: Transfer): void;
+}
 
 export class Transfer {
   readonly read: ReadId;
   readonly request: ReadRequest;
   readonly nodeIndex: number;
+  /** Null when the gateway asks. */
+  readonly askedBy: TransferEvents | null;
   /** Nothing may arrive before this, so that what one side sent in order arrives in order. */
   arrivesAfter = 0;
 
@@ -16,7 +25,7 @@ export class Transfer {
   sent = 0;
   isAborted = false;
 
-  /** The gateway's side. */
+  /** The side that asks. */
   isAnnounced = false;
   isCancelled = false;
   readonly arrived: Uint8Array[] = [];
@@ -26,8 +35,14 @@ export class Transfer {
   queuedBytes = 0;
   isOver = false;
 
-  constructor(read: ReadId, request: ReadRequest, nodeIndex: number) {
+  constructor(
+    read: ReadId,
+    request: ReadRequest,
+    nodeIndex: number,
+    askedBy: TransferEvents | null = null,
+  ) {
     this.read = read;
+    this.askedBy = askedBy;
     this.nodeIndex = nodeIndex;
     this.request = { ...request, hash: { ...request.hash }, version: { ...request.version } };
   }

@@ -23,8 +23,23 @@ function gauge(help: string) {
 
 const noLabels = {} as const;
 
-/** disk: the store had it. fill: it joined a fill in flight. s3: it was fetched for this read. */
-const blockSources = ['disk', 'fill', 's3'] as const;
+/**
+ * disk: the store had it. fill: it joined a fill in flight. s3: it was fetched for this read. peer: a previous owner had it, after a
+ * ring change.
+ */
+const blockSources = ['disk', 'fill', 's3', 'peer'] as const;
+/**
+ * asked, timed_out: questions to previous owners. block_taken_over, metadata_taken_over: what came of them. handed_over, not_held: answers
+ * to new owners.
+ */
+const handoverEvents = [
+  'asked',
+  'timed_out',
+  'block_taken_over',
+  'metadata_taken_over',
+  'handed_over',
+  'not_held',
+] as const;
 
 export const metricTable = {
   s3accel_gateway_requests_total: counter('Requests answered to clients.', {
@@ -95,7 +110,11 @@ export const metricTable = {
     'Fetches from S3: first fetches, revalidations, fills, and streams past the fill memory.',
     { kind: ['first', 'revalidation', 'fill', 'direct'] },
   ),
-  s3accel_node_fetched_bytes_total: counter('Bytes that fetches brought.', noLabels),
+  s3accel_node_fetched_bytes_total: counter('Bytes that fetches from S3 brought.', noLabels),
+  s3accel_node_handovers_total: counter('What moves between nodes after a ring change.', {
+    event: handoverEvents,
+  }),
+  s3accel_node_taken_over_bytes_total: counter('Bytes that previous owners brought.', noLabels),
   s3accel_node_fetches_in_flight: gauge('Fetches from S3 that are under way.'),
   s3accel_node_cancelled_fetches_total: counter('Fetches that nobody wanted any more.', noLabels),
   s3accel_node_confirmations_total: counter('Revalidations answered with 304.', noLabels),

@@ -24,6 +24,7 @@ import type { Layout } from '@s3-accelerator/core/layout.ts';
 import type {
   ObjectMetadata,
   OriginError,
+  ReadAnswer,
   ReadFailure,
   ReadRequest,
 } from '@s3-accelerator/core/read.ts';
@@ -37,6 +38,7 @@ import type { ObjectHash } from '../object-hash.ts';
 import type { FetchEvents, Fetcher } from '../origin/fetcher.ts';
 import type { Confirmation, NodeAnswers } from './answers.ts';
 import { FillPlaces } from './fill-places.ts';
+import type { PeerFetches } from './peer-fetches.ts';
 
 export interface NodeDriverOptions {
   readonly reactor: Reactor;
@@ -99,6 +101,8 @@ export class NodeDriver implements NodeEffects, FetchEvents, NodeDiskEvents {
   afterEvent: () => void = () => undefined;
   /** Set by the composition: what carries out fetches. */
   fetcher: Fetcher | null = null;
+  /** Set by the composition: what fetches from other nodes. */
+  peerFetches: PeerFetches | null = null;
   readonly #options: NodeDriverOptions;
   readonly #disk: NodeDisk;
   readonly #places = new FillPlaces();
@@ -216,7 +220,12 @@ export class NodeDriver implements NodeEffects, FetchEvents, NodeDiskEvents {
     return this.node.metadataFrom(from, limit, each);
   }
 
-  // Events of the S3 client.
+  // Events of fetches, from S3 and from other nodes.
+
+  onPeerAnswer(fetch: FetchId, answer: ReadAnswer): void {
+    this.node.onPeerAnswer(this.#options.now(), fetch, answer);
+    this.#leave();
+  }
 
   onHead(fetch: FetchId, head: FetchHead): void {
     this.node.onFetchHead(this.#options.now(), fetch, head);
@@ -324,6 +333,10 @@ export class NodeDriver implements NodeEffects, FetchEvents, NodeDiskEvents {
     this.fetcher?.start(fetch, request);
   }
 
+  startPeerFetch(fetch: FetchId, nodeId: number, request: ReadRequest): void {
+    this.peerFetches?.start(fetch, nodeId, request);
+  }
+
   receiveInto(fetch: FetchId, memory: number, length: number): void {
     this.#places.into(fetch, memory, length);
     this.fetcher?.more(fetch);
@@ -337,6 +350,7 @@ export class NodeDriver implements NodeEffects, FetchEvents, NodeDiskEvents {
   cancelFetch(fetch: FetchId): void {
     this.#places.forget(fetch);
     this.fetcher?.cancel(fetch);
+    this.peerFetches?.cancel(fetch);
   }
 
   writeSlot(slot: SlotId, memory: number, length: number): void {

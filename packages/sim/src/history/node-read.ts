@@ -20,7 +20,7 @@ export interface NodeRead {
   /** served: metadata or bytes, all of them. failed: an answer without. aborted: broke off. cancelled: nobody waits. */
   end: 'open' | 'served' | 'failed' | 'aborted' | 'cancelled';
   /** failed: why, in the machines' words; '' otherwise. `origin`: S3 said no, or nothing. */
-  failure: '' | 'changed' | 'uncacheable' | 'busy' | 'origin' | 'peer';
+  failure: '' | 'changed' | 'uncacheable' | 'busy' | 'origin' | 'peer' | 'absent';
   /** The request to S3 whose error was the answer; -1 for none. */
   errorOf: number;
 }

@@ -43,6 +43,7 @@ export const nodeEffectNames: ArgumentNames<NodeEffects> = {
   abortAnswer: ['asker'],
   answerFailure: ['asker', 'failure', 'error'],
   startFetch: ['fetch', 'request'],
+  startPeerFetch: ['fetch', 'node', 'request'],
   receiveInto: ['fetch', 'memory', 'length'],
   receiveDirect: ['fetch', 'asker'],
   cancelFetch: ['fetch'],

@@ -16,7 +16,7 @@ import type {
 import type { NodeLimits } from '@s3-accelerator/core/node/limits.ts';
 import { Node } from '@s3-accelerator/core/node/node.ts';
 import type { PolicyOf } from '@s3-accelerator/core/node/policy.ts';
-import type { OriginError } from '@s3-accelerator/core/read.ts';
+import type { OriginError, ReadAnswer } from '@s3-accelerator/core/read.ts';
 import type { Ring } from '@s3-accelerator/core/ring.ts';
 import { Store, type SlotId } from '@s3-accelerator/core/store/store.ts';
 import type { ProcessState } from '../history/views.ts';
@@ -27,8 +27,9 @@ import { MetadataLog } from './metadata-log.ts';
 import type { Link, LinkEnd } from './network.ts';
 import { NodeAnswers } from './node-answers.ts';
 import type { NodeFiles } from './node-files.ts';
-import { OriginFetches, type FetchEvents } from './origin-fetches.ts';
+import { OriginFetches } from './origin-fetches.ts';
 import type { Pass } from './pass.ts';
+import { PeerFetches, type PeerFetchEvents, type PeerPlace } from './peer-fetches.ts';
 import type { ProcessClock } from './process-clock.ts';
 import { nodeState } from './process-states.ts';
 import type { ReadTaker, ReadTransfer } from './read-transfer.ts';
@@ -42,6 +43,8 @@ export interface NodeRunOptions {
   readonly files: NodeFiles;
   readonly layout: Layout;
   readonly ring: Ring;
+  /** All of them, by node id. */
+  readonly nodes: readonly PeerPlace[];
   readonly limits: NodeLimits;
   readonly policyOf: PolicyOf;
   readonly storeBytes: number;
@@ -55,12 +58,12 @@ export interface NodeRunOptions {
   readonly readErrno: () => number;
 }
 
-export class NodeRun implements LinkEnd, ReadTaker, FetchEvents, SlotEvents {
+export class NodeRun implements LinkEnd, ReadTaker, PeerFetchEvents, SlotEvents {
   readonly place: number;
   readonly processId: number;
   readonly node: Node;
   readonly store: Store;
-  readonly fetches: OriginFetches;
+  readonly fetches: PeerFetches;
   readonly answers: NodeAnswers;
   /** Clients' requests that pass through here. */
   readonly passes = new Set<Pass>();
@@ -102,7 +105,9 @@ export class NodeRun implements LinkEnd, ReadTaker, FetchEvents, SlotEvents {
         this.#admitted(slot);
       },
     });
-    this.fetches = new OriginFetches({ world, events: this, memory, node: nodeId, life });
+    const origin = new OriginFetches({ world, events: this, memory, node: nodeId, life });
+    const { nodes } = options;
+    this.fetches = new PeerFetches({ world, events: this, memory, origin, nodes, end: this });
     this.answers = new NodeAnswers({
       world,
       nodeId,
@@ -169,6 +174,7 @@ export class NodeRun implements LinkEnd, ReadTaker, FetchEvents, SlotEvents {
 
   onLinkLost(link: Link): void {
     if (this.isOver) return;
+    this.fetches.linkLost(link);
     for (const transfer of this.answers.transfers()) {
       if (transfer.link === link) this.cancel(transfer);
     }
@@ -182,7 +188,12 @@ export class NodeRun implements LinkEnd, ReadTaker, FetchEvents, SlotEvents {
     this.#afterEvent();
   }
 
-  // What comes from S3.
+  // What comes from S3, and from other nodes.
+
+  onPeerAnswer(fetch: FetchId, answer: ReadAnswer): void {
+    this.node.onPeerAnswer(this.#clock, fetch, answer);
+    this.#afterEvent();
+  }
 
   onFetchHead(fetch: FetchId, head: FetchHead): void {
     this.node.onFetchHead(this.#clock, fetch, head);

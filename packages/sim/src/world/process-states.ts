@@ -43,7 +43,7 @@ export function nodeState(run: NodeHolding, limits: NodeLimits): ProcessState {
       held('fetches', levels.fetches, maxFetches),
       held('bytes of fill memory', levels.fillBytes, fillBudgetBytes),
       // What was cancelled is soon gone from here, what ended well before the machine hears of it.
-      held('requests to S3', fetches.size, maxFetches),
+      held('requests to S3 and to other nodes', fetches.size, maxFetches),
       held('askers', answers.size, Infinity),
       held('passed requests', passes.size, Infinity),
       held('reserved slots', reserved, maxWrites),

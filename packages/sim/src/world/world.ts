@@ -169,6 +169,7 @@ export class World implements Surroundings {
       files: new NodeFiles(disk, streamOf(seed, `disks/files/${nodeId}`), maxSlabBytes),
       layout: this.layout,
       ring: this.ring,
+      nodes: this.nodes,
       limits,
       policyOf: (name) => buckets.find((bucket) => bucket.name === name)!,
       nextStoreBytes: () => this.#nextStoreBytes(sizePrng),
