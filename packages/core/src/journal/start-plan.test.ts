@@ -58,6 +58,14 @@ test('a slab that missed the last run makes every row doubtful', () => {
   ok(!endedClean(found.header, 1) && !endedClean(found.header, 2));
 });
 
+test('a run that the table’s header forgot is not begun once more', () => {
+  const second = nextRun(cleanEnd(first), shape, true);
+  const found = plan(tableOf(cleanEnd(first)), encodeSlabHeader(second));
+  ok(found.kind === 'restore' && !found.isSlabTrusted);
+  equal(found.header.run, 3);
+  ok(!endedClean(cleanEnd(found.header), second.run), 'its rows are doubtful for good');
+});
+
 test('a slab that has to be made longer makes every row doubtful, for good', () => {
   const ended = tableOf(cleanEnd(first));
   for (const [wanted, found] of [

@@ -83,5 +83,7 @@ export function planStart(
   const { header } = foundSlab;
   if (!equalHash128(header.cacheId, last.cacheId)) return empty('slab-foreign');
   const isSlabTrusted = header.run === last.run && slabBytes >= shape.slabBytes;
-  return { kind: 'restore', isSlabTrusted, header: nextRun(last, shape, isSlabTrusted) };
+  // A table whose newer header was lost would begin the slab's run once more, and its clean end vouch for rows of a crash.
+  const former = { ...last, run: Math.max(last.run, header.run) };
+  return { kind: 'restore', isSlabTrusted, header: nextRun(former, shape, isSlabTrusted) };
 }

@@ -149,6 +149,14 @@ export const journalBugs: readonly PlantedBug[] = [
     why: 'A slab that was put back from a copy is served as if it were the last run’s.',
   },
   {
+    name: 'run-number-given-twice',
+    breaks: [6],
+    file: 'packages/core/src/journal/start-plan.ts',
+    find: 'run: Math.max(last.run, header.run)',
+    replace: 'run: last.run',
+    why: 'A crash took the newer header along; the next clean end has the rows of the crashed run trusted.',
+  },
+  {
     name: 'foreign-slab-accepted',
     breaks: [6, 7],
     file: 'packages/core/src/journal/start-plan.ts',
