@@ -430,6 +430,10 @@ export const settings = {
       default: 64,
       doc: 'Links to each node that carry one passed-through request at a time, at most.',
     }),
+    debug_headers: flag({
+      default: false,
+      doc: 'Every answer says in `x-accel-cache` whether it was a `hit`, a `miss` or a `bypass`. Otherwise only those do whose request has the header `x-accel-debug: 1`.',
+    }),
     read_timeout_ms: integer({
       min: 10,
       max: 10 * minute,

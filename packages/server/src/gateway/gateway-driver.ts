@@ -38,6 +38,7 @@ import { slotOfToken, tokenOfSlot } from '../node/link-answers.ts';
 import { localAsker, type NodeDriver } from '../node/node-driver.ts';
 import type { ReadableSlab } from '../disk/disk-files.ts';
 import type { PeerEvents } from '../peers/reads.ts';
+import { CacheReport, type BodySource } from './cache-report.ts';
 import { LocalReads, type LocalReadEvents } from './local-reads.ts';
 import { ObjectHeads } from './object-heads.ts';
 import { RemoteReads } from './remote-reads.ts';
@@ -98,6 +99,7 @@ export class GatewayDriver implements GatewayEffects, PeerEvents, LocalReadEvent
   readonly #options: GatewayDriverOptions;
   readonly #localReads: LocalReads;
   readonly #heads: ObjectHeads;
+  readonly #report = new CacheReport();
   /** Reads under way at other nodes, with the exchange that their body goes to (-1 before). */
   readonly #remoteReads = new RemoteReads();
   /** The rendered head that waits for its body, and whose it is; -1 for none. */
@@ -131,10 +133,12 @@ export class GatewayDriver implements GatewayEffects, PeerEvents, LocalReadEvent
 
   // What happens at clients.
 
-  /** A client's authorised GET or HEAD of an object. */
-  onRequest(exchange: ExchangeId, request: ClientRequest): void {
+  /** A client's authorised GET or HEAD of an object. `isReported` says that its answer has a debug header. */
+  onRequest(exchange: ExchangeId, request: ClientRequest, isReported: boolean): void {
+    const now = this.#options.now();
     this.#wantsChecksums[exchange & slotMask] = request.wantsChecksums;
-    this.gateway.onRequest(this.#options.now(), exchange, request);
+    this.#report.begin(exchange, isReported, now);
+    this.gateway.onRequest(now, exchange, request);
     this.drain();
   }
 
@@ -190,8 +194,15 @@ export class GatewayDriver implements GatewayEffects, PeerEvents, LocalReadEvent
   // What nodes answered.
 
   onAnswer(read: ReadId, answer: ReadAnswer): void {
+    this.#report.hearing(answer, this.#sourceOf(read));
     this.gateway.onAnswer(this.#options.now(), read, answer);
+    this.#report.heard();
     if (answer.bodyLength === 0) this.#remoteReads.end(read);
+  }
+
+  #sourceOf(read: ReadId): BodySource {
+    if (this.#remoteReads.has(read)) return 'link';
+    return this.#localReads.announcesSlot ? 'slot' : 'fill';
   }
 
   onBodyQueued(read: ReadId): void {
@@ -262,6 +273,7 @@ export class GatewayDriver implements GatewayEffects, PeerEvents, LocalReadEvent
       first,
       length,
       withChecksums,
+      this.#report.of(exchange as ExchangeId, this.#options.now()),
     );
     this.#headOffset = heads.offset;
     this.#headExchange = exchange;

@@ -79,6 +79,11 @@ export class LocalReads implements NodeAnswers {
     return this.#waitingCount === 0;
   }
 
+  /** Whether the answer that the gateway hears about right now is stored bytes: those of a slot. */
+  get announcesSlot(): boolean {
+    return this.#announced !== null && this.#announced.slot >= 0;
+  }
+
   /** Tells the gateway what the node answered. Call it outside of any event of the core. */
   drain(): void {
     // What is told may add more: that is told in the same turn.

@@ -30,6 +30,7 @@ import type { HttpServer } from '../http/http-server.ts';
 import type { RequestHead } from '../http/request-head.ts';
 import type { ObjectHash } from '../object-hash.ts';
 import type { PassThrough } from '../passthrough/pass-through.ts';
+import { wantsDebug } from './cache-report.ts';
 import { isCacheable } from './cacheable.ts';
 import { isReadToken, type GatewayDriver } from './gateway-driver.ts';
 import { SavedHeads } from './saved-heads.ts';
@@ -43,6 +44,8 @@ export interface RouterParts {
   readonly hash: ObjectHash;
   /** Host names below which the Host header names the bucket, in lower case. */
   readonly domains: readonly string[];
+  /** Every answer says how the cache took part in it, not only those of requests that ask. */
+  readonly debugHeaders: boolean;
   /** Counts an answer: called once for each request, when its status is known. */
   readonly count: (operation: Operation | 'none', status: number) => void;
 }
@@ -200,7 +203,7 @@ export class RequestRouter implements HttpHandler {
   }
 
   #read(
-    { driver, hash, server }: RouterParts,
+    { debugHeaders, driver, hash, server }: RouterParts,
     exchange: ExchangeId,
     head: RequestHead,
     grants: GrantSet,
@@ -218,13 +221,13 @@ export class RequestRouter implements HttpHandler {
     }
     request.wantsChecksums = head.has(HeaderSlot['x-amz-checksum-mode']);
     request.conditions = conditionsOf(head);
-    driver.onRequest(exchange, request);
+    driver.onRequest(exchange, request, debugHeaders || wantsDebug(head));
     // Whatever wasn't answered in this turn may need its head again; a hit is over by now.
     if (server.connectionOf(exchange) !== null) this.#saved.save(exchange, head, grants);
   }
 
   #pass(
-    { domains, passThrough, sigv4 }: RouterParts,
+    { debugHeaders, domains, passThrough, sigv4 }: RouterParts,
     exchange: ExchangeId,
     head: RequestHead,
     grants: GrantSet,
@@ -246,6 +249,7 @@ export class RequestRouter implements HttpHandler {
         parameters,
         headers: head.rawHeaders(),
         grants,
+        isReported: debugHeaders || wantsDebug(head),
         presigned: queryValue(parameters, 'X-Amz-Signature') !== null,
         payload: isFresh ? sigv4.payload : 'unsigned',
         contentLength: head.framing === 'chunked' ? null : head.contentLength,

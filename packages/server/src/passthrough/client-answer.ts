@@ -6,6 +6,7 @@
  */
 import type { ErrorCode } from '@s3-accelerator/core/s3/errors.ts';
 import { CommandFlag } from '@s3-accelerator/native/native.ts';
+import { cacheHeader } from '../gateway/cache-report.ts';
 import type { ExchangeId } from '../http/exchange.ts';
 import type { HttpServer } from '../http/http-server.ts';
 import { noBody, unknownLength } from '../http/response-writer.ts';
@@ -51,11 +52,21 @@ export class ClientAnswer {
   readonly #tokens: AnswerTokens;
   readonly #window = new ClientWindow();
   readonly #taken: Taken;
+  readonly #isReported: boolean;
   #begun = false;
   #hasBody = true;
 
-  /** `onRoom` is called when the window has room again after `send` said that it is full. */
-  constructor(server: HttpServer, exchange: ExchangeId, tokens: AnswerTokens, onRoom: () => void) {
+  /**
+   * `onRoom` is called when the window has room again after `send` said that it is full. `isReported` adds the debug header.
+   */
+  constructor(
+    server: HttpServer,
+    exchange: ExchangeId,
+    tokens: AnswerTokens,
+    isReported: boolean,
+    onRoom: () => void,
+  ) {
+    this.#isReported = isReported;
     this.#server = server;
     this.#exchange = exchange;
     this.#tokens = tokens;
@@ -79,6 +90,7 @@ export class ClientAnswer {
     if (writer === null) return;
     const kept = headersForClient(headers);
     for (let i = 0; i < kept.length; i += 2) writer.header(kept[i]!, kept[i + 1]!);
+    if (this.#isReported) writer.header(cacheHeader, 'bypass');
     this.#server.sendHead(this.#exchange);
   }
 

@@ -4,6 +4,7 @@
  * Everything does, byte for byte and in its order, but what belongs to one connection, and the client's own credentials: the
  * request is signed anew.
  */
+import { debugHeader } from '../gateway/cache-report.ts';
 import { withoutHeaders } from '../http/raw-headers.ts';
 
 /** Lower-case names of headers that belong to one connection. */
@@ -30,6 +31,8 @@ const madeAnew = new Set([
   'content-length',
   // undici has no use for it, and the client has its answer from this gateway.
   'expect',
+  // Meant for this gateway.
+  debugHeader,
 ]);
 
 /**

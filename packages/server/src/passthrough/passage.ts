@@ -78,7 +78,9 @@ export class Passage implements ForwardSink {
     this.#passed = passed;
     this.#expected = expected;
     const { server, tokens } = context;
-    this.#answer = new ClientAnswer(server, exchange, tokens, () => this.#forwarding?.resume());
+    this.#answer = new ClientAnswer(server, exchange, tokens, passed.isReported, () =>
+      this.#forwarding?.resume(),
+    );
   }
 
   start(): void {

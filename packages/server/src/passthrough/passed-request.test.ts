@@ -19,6 +19,7 @@ function passed(changes: Partial<PassedRequest>): PassedRequest {
     parameters: parseQuery(splitTarget(target).query) ?? [],
     headers: [],
     grants: new GrantSet([]),
+    isReported: false,
     presigned: false,
     payload: 'unsigned',
     contentLength: 0,

@@ -33,6 +33,8 @@ export interface PassedRequest {
   /** Raw name, value, … */
   readonly headers: readonly string[];
   readonly grants: GrantSet;
+  /** The answer says that it bypassed the cache. */
+  readonly isReported: boolean;
   readonly presigned: boolean;
   readonly payload: PayloadForm;
   /** Bytes of the body on the wire; null when it is chunked, 0 when there is none. */

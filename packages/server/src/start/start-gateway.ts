@@ -171,8 +171,8 @@ export function startGateway(context: GatewayContext, gateway: GatewayConfig): R
   const count = (operation: string, status: number): void => {
     requests.count(operation, status);
   };
-  const { domains } = gateway;
-  router.connect({ server, sigv4, driver, passThrough, hash, domains, count });
+  const { domains, debugHeaders } = gateway;
+  router.connect({ server, sigv4, driver, passThrough, hash, domains, debugHeaders, count });
 
   publishGateway(metrics, driver.gateway);
   publishServer(metrics, server.counters);

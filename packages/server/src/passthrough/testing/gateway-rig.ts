@@ -90,6 +90,7 @@ export class GatewayRig implements HttpHandler {
       parameters,
       headers: head.rawHeaders(),
       grants: client.grants,
+      isReported: false,
       presigned: this.#sigv4.presigned,
       payload: this.#sigv4.payload,
       contentLength: head.framing === 'chunked' ? null : head.contentLength,

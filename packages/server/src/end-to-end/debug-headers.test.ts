@@ -1,0 +1,52 @@
+// Answers that say how the cache took part in them: to those who ask, or to all.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { startRig, type Rig } from '../testing/rig.ts';
+import { getOf, type Call } from '../testing/s3-client.ts';
+import { pathOf } from '../testing/sign.ts';
+import { version } from '../testing/versions.ts';
+
+const asks = [['x-accel-debug', '1']] as const;
+const cache = '[cache.default_policy]\nimmutable = true\nadmit_on_first_read = true';
+const bytes = version('object', 100_000);
+
+async function stateOf(rig: Rig, call: Call, headers: Call['headers'] = asks): Promise<string> {
+  const answer = await rig.client.call({ ...call, headers: [...(call.headers ?? []), ...headers] });
+  assert.ok(answer.status < 300, answer.body.toString());
+  return answer.header('x-accel-cache');
+}
+
+test('a hit, a miss and what goes by the cache say so to those who ask', async () => {
+  const rig = await startRig({ processes: 1, cache });
+  try {
+    rig.s3.put('bucket', 'key', bytes);
+    rig.s3.put('bucket', 'other', bytes);
+    const get = getOf('bucket', 'key');
+    const head: Call = { method: 'HEAD', target: pathOf('bucket', 'other') };
+    assert.equal(await stateOf(rig, get), 'miss');
+    while ((await stateOf(rig, get)) !== 'hit') await new Promise(setImmediate);
+    assert.equal(await stateOf(rig, getOf('bucket', 'key', 'bytes=5-9')), 'hit');
+    assert.equal(await stateOf(rig, head), 'miss');
+    assert.equal(await stateOf(rig, head), 'hit');
+    assert.equal(await stateOf(rig, { method: 'GET', target: '/bucket?list-type=2' }), 'bypass');
+    const target = `${pathOf('bucket', 'key')}?response-content-type=a%2Fb`;
+    assert.equal(await stateOf(rig, { method: 'GET', target }), 'bypass');
+    assert.equal(await stateOf(rig, get, []), '');
+    assert.equal(await stateOf(rig, get, [['x-accel-debug', '0']]), '');
+    for (const { headers } of rig.s3.traffic.log) assert.ok(!headers.has('x-accel-debug'));
+  } finally {
+    await rig.stop();
+  }
+});
+
+test('with gateway.debug_headers every answer says so, and what a node elsewhere sent is remote', async () => {
+  const rig = await startRig({ processes: 2, cache, gateway: 'debug_headers = true' });
+  try {
+    rig.s3.put('bucket', 'key', bytes);
+    assert.equal(await stateOf(rig, getOf('bucket', 'key'), []), 'remote');
+    assert.equal(await stateOf(rig, { method: 'HEAD', target: '/bucket/key' }, []), 'hit');
+    assert.equal(await stateOf(rig, { method: 'GET', target: '/' }, []), 'bypass');
+  } finally {
+    await rig.stop();
+  }
+});
