@@ -1,8 +1,10 @@
 /** Links of a node that stops, and of one that isn't a member any more: what is under way on them is finished. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
+import { FrameType } from '@s3-accelerator/protocol/frame.ts';
 import type { ForwardSink } from '../passthrough/forward.ts';
 import { AskedForward } from './asked-forward.ts';
+import { RawEnd } from './testing/raw-end.ts';
 import { answerBytes, blocksRequest, Cluster, until } from './testing/cluster.ts';
 
 describe('the links of a node that goes', () => {
@@ -94,6 +96,16 @@ describe('the links of a node that goes', () => {
     await server.drain(10_000);
     assert.ok(performance.now() - began < 5000);
     assert.equal(server.links, 0);
+  });
+
+  test('a link that was about to open is told as well', async () => {
+    const { server } = cluster;
+    const late = RawEnd.ask(cluster.port, 'forward');
+    await until('it is being let in', () => server.links === 1);
+    const drained = server.drain(10_000);
+    await until('it is told', () => late.frames.some(({ type }) => type === FrameType.leaving));
+    late.socket.end();
+    await drained;
   });
 
   test('draining has an end, whatever askers do', async () => {

@@ -65,6 +65,7 @@ export class LinkServer implements ReadAnswererOwner {
   /** Sends to askers that are gone, to be told after the current effect. */
   #unsent: number[] = [];
   #linksRefused = 0;
+  #isDraining = false;
 
   constructor(
     reactor: Reactor,
@@ -131,6 +132,7 @@ export class LinkServer implements ReadAnswererOwner {
    */
   async drain(withinMs: number): Promise<void> {
     this.stopListening();
+    this.#isDraining = true;
     for (const link of this.#links) {
       if (link.serving) link.sendBareFrame(FrameType.leaving, 0);
     }
@@ -428,6 +430,8 @@ export class LinkServer implements ReadAnswererOwner {
     onOpen: (link, purpose) => {
       link.user = this.#userFor(link, purpose);
       link.user.onOpen(link, purpose);
+      // It connected just before the server stopped listening.
+      if (this.#isDraining) link.sendBareFrame(FrameType.leaving, 0);
     },
     onLost: (link) => {
       this.#links.delete(link);
