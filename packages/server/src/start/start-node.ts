@@ -44,6 +44,7 @@ import { defaultLinkServerOptions } from '../peers/link-options.ts';
 import { LinkServer } from '../peers/link-server.ts';
 import { linkKey } from './link-key.ts';
 import { NodeOrigins } from './node-origins.ts';
+import { startNodePeers } from './node-peers.ts';
 
 /** What the parts of one process share. */
 export interface ProcessContext {
@@ -112,6 +113,7 @@ function openedStore(
 function limitsOf(
   { maxReaders, maxFetches, scrubIntervalS }: NodeConfig,
   cache: CacheConfig,
+  fallbackWindowS: number,
 ): NodeLimits {
   const { fillBudgetBytes, metadataEntries, metadataBytes } = cache;
   return {
@@ -122,6 +124,7 @@ function limitsOf(
     fillBudgetBytes,
     metadataEntries,
     metadataBytes,
+    fallbackWindowMs: fallbackWindowS * 1000,
     scrubIntervalMs: scrubIntervalS === 0 ? Infinity : scrubIntervalS * 1000,
   };
 }
@@ -146,7 +149,7 @@ export async function startNode(context: ProcessContext, node: NodeConfig): Prom
     nodeId: node.id,
     ring: ring.current,
     layout,
-    limits: limitsOf(node, cache),
+    limits: limitsOf(node, cache, config.cluster?.fallbackWindowS ?? 0),
     policyOf: (bucket) => policyOf(bucket),
     digest: new ObjectHash((bucket) => origins.current.identity(bucket)),
     seed: randomSeed(),
@@ -176,9 +179,7 @@ export async function startNode(context: ProcessContext, node: NodeConfig): Prom
     },
   );
   const forward = new WriteNotice(toOrigin, driver);
-  ring.onChange((changed) => {
-    driver.node.onRing(now(), changed);
-  });
+  const peers = startNodePeers(context, node, driver);
   const links = startLinks(context, node, files, driver, forward);
   const gossip = links === null ? null : await startGossip(context, node, links.at);
 
@@ -220,6 +221,7 @@ export async function startNode(context: ProcessContext, node: NodeConfig): Prom
       await gossip?.stop();
       await links?.server.drain(drainMs);
       links?.server.close();
+      peers.close();
       origins.stop();
       await client.close();
       await endRun(driver, log);
