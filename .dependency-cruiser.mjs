@@ -51,9 +51,9 @@ export default {
       { path: '^packages/core/src/(node|gateway)/' },
     ),
     wall(
-      'addon-has-two-importers',
-      'the native addon is imported by server and bench only; everything else goes through them.',
-      { pathNot: [inside('native'), inside('server'), inside('bench'), tests] },
+      'addon-has-three-importers',
+      'the native addon is imported by server, load and bench only: the program and what has to be as cheap as it.',
+      { pathNot: [inside('native'), inside('server'), inside('load'), inside('bench'), tests] },
       { path: inside('native') },
     ),
     wall(
@@ -66,7 +66,7 @@ export default {
       'the-program-needs-no-double',
       'what judges or measures the program is no part of it.',
       { path: inside('server'), pathNot: [tests, '/testing/'] },
-      { path: '^packages/(memory-s3|conformance|bench|sim|mutants|torture)/' },
+      { path: '^packages/(memory-s3|conformance|bench|load|sim|mutants|torture)/' },
     ),
     wall(
       'bench-is-outside',
@@ -75,10 +75,24 @@ export default {
       { path: '^packages/', pathNot: [inside('bench'), inside('native')] },
     ),
     wall(
+      'the-load-generator-is-a-client',
+      'load knows of the program only how a TOML file is read: any S3 endpoint is the same to it.',
+      { path: inside('load'), pathNot: tests },
+      {
+        path: '^packages/',
+        pathNot: [
+          inside('load'),
+          inside('native'),
+          '^packages/core/src/base/',
+          '^packages/server/src/config/',
+        ],
+      },
+    ),
+    wall(
       'the-embedded-s3-stands-alone',
       'memory-s3 judges the accelerator in tests, so it shares no code with it.',
       { path: inside('memory-s3'), pathNot: tests },
-      { path: '^packages/(core|protocol|native|server|bench|conformance)/' },
+      { path: '^packages/(core|protocol|native|server|bench|load|conformance)/' },
     ),
     wall(
       'the-oracle-is-independent',
