@@ -1,6 +1,9 @@
 /**
  * Which blocks are let into the store: those of buckets that admit on first read, and else those whose last read is
- * within the doorkeeper's window. Asking marks the block as read, so each read of a block asks once.
+ * within the doorkeeper's window.
+ *
+ * A block counts as read once its bytes begin to come, not when a fill is planned that may be given up before: what one slow
+ * reader asks for twice isn't read twice.
  */
 import type { Hash128 } from '../base/hash.ts';
 import type { Store } from '../store/store.ts';
@@ -15,7 +18,12 @@ export class Admission {
     this.#policyOf = policyOf;
   }
 
-  /** A block is read: whether it is to be stored. */
+  /** Whether a block would be stored if it were read now. */
+  wouldAdmit(now: number, bucket: string, version: Hash128, block: number): boolean {
+    return this.#store.wasRead(version, block, now) || this.#policyOf(bucket).admitOnFirstRead;
+  }
+
+  /** A block is read: whether it is to be stored. Each read of a block asks once. */
   admits(now: number, bucket: string, version: Hash128, block: number): boolean {
     const wasSeen = this.#store.admits(version, block, now);
     return wasSeen || this.#policyOf(bucket).admitOnFirstRead;

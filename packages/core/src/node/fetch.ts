@@ -38,6 +38,8 @@ export class Segment {
   /** It is the whole of its block, so it could be stored. */
   isBlock = false;
   isAdmitted = false;
+  /** Its block counts as read at the doorkeeper. */
+  isRead = false;
   /** Positions before this one were asked for; a reader below it is a second one. */
   askedTo = 0;
   /** Positions before this one went to some reader. */

@@ -2,7 +2,7 @@
  * Which bytes a fill brings, and how they are cut into segments.
  *
  * Adjacent missing blocks come in one GET. Admitted blocks come whole, so that they can be stored; at the ends of others
- * only what is read. Planning a block counts as its read at the doorkeeper.
+ * only what is read. A block counts as read at the doorkeeper once its segment begins to fill (segments.ts).
  */
 import { assert } from '../base/assert.ts';
 import { NO_MEMORY } from '../base/fill-memory.ts';
@@ -17,8 +17,10 @@ export function planHandover({ layout }: NodeParts, fetch: Fetch, reader: Reader
   const block = layout.blockOf(reader.first);
   const first = layout.blockStart(block);
   fetch.streamLast = first + layout.blockLength(reader.size, block) - 1;
-  fetch.segments[0]!.isAdmitted = true;
   layOut(layout, fetch, first, fetch.streamLast);
+  const segment = fetch.segments[0]!;
+  segment.isAdmitted = true;
+  segment.isRead = true;
 }
 
 /**
@@ -32,7 +34,7 @@ export function planFill(parts: NodeParts, now: number, fetch: Fetch, reader: Re
   const lastBlock = layout.blockOf(reader.partLast);
   let block = firstBlock;
   const { mayStore } = fetch;
-  let isAdmitted = mayStore && admission.admits(now, bucket, version, block);
+  let isAdmitted = mayStore && admission.wouldAdmit(now, bucket, version, block);
   fetch.segments[0]!.isAdmitted = isAdmitted;
   const first = isAdmitted ? layout.blockStart(block) : reader.first;
   while (
@@ -41,7 +43,7 @@ export function planFill(parts: NodeParts, now: number, fetch: Fetch, reader: Re
     isMissing(parts, reader, block + 1)
   ) {
     block += 1;
-    isAdmitted = mayStore && admission.admits(now, bucket, version, block);
+    isAdmitted = mayStore && admission.wouldAdmit(now, bucket, version, block);
     fetch.segments[block - firstBlock]!.isAdmitted = isAdmitted;
   }
   const blockLast = layout.blockStart(block) + layout.blockLength(size, block) - 1;
@@ -68,7 +70,7 @@ export function planAdopted(
   for (let i = 0; i < fetch.segmentCount; i++) {
     const segment = fetch.segments[i]!;
     segment.isAdmitted =
-      fetch.mayStore && admission.admits(now, fetch.bucket, fetch.version, segment.block);
+      fetch.mayStore && admission.wouldAdmit(now, fetch.bucket, fetch.version, segment.block);
   }
 }
 
@@ -99,6 +101,7 @@ function layOut(layout: Layout, fetch: Fetch, first: number, last: number): void
     segment.first = Math.max(first, start);
     segment.last = Math.min(last, start + length - 1);
     segment.received = 0;
+    segment.isRead = false;
     segment.memory = NO_MEMORY;
     segment.isBlock = segment.length === length;
     segment.askedTo = segment.first;

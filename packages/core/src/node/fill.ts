@@ -95,6 +95,7 @@ export class Fills {
     const segment = fetch.segments[0]!;
     segment.memory = this.#allocate(now, segment.length, true);
     if (segment.memory === NO_MEMORY) {
+      this.#segments.countRead(now, segment);
       this.#stream(fetch, reader);
       return;
     }
@@ -372,6 +373,7 @@ export class Fills {
       return;
     }
     segment.state = 'filling';
+    this.#segments.countRead(now, segment);
     const { memory, received, length } = segment;
     this.#parts.effects.receiveInto(fetch.id, memory + received, length - received);
   }
@@ -393,6 +395,7 @@ export class Fills {
 
   /** No memory for bytes that readers wait for: they get streams of their own, and the fetch is given up. */
   #starve(now: number, fetch: Fetch, segment: Segment): void {
+    this.#segments.countRead(now, segment);
     this.#sendBack(now, fetch, (reader) => {
       if (reader.list === segment.readers) reader.mustStream = true;
     });

@@ -39,6 +39,14 @@ export class Segments {
     segment.fetch.readers -= 1;
   }
 
+  /** The segment's bytes begin to come: its block counts as read, once. */
+  countRead(now: number, segment: Segment): void {
+    const { fetch } = segment;
+    if (segment.isRead || !fetch.mayStore) return;
+    segment.isRead = true;
+    this.#parts.admission.admits(now, fetch.bucket, fetch.version, segment.block);
+  }
+
   /** A second reader came for bytes up to `partLast`: the blocks from `segment` on count as read once more. */
   readAgain(now: number, segment: Segment, partLast: number): void {
     const { admission } = this.#parts;
@@ -47,6 +55,7 @@ export class Segments {
       const next = fetch.segments[i]!;
       if (next.first > partLast) return;
       if (next.state === 'gone' || next.isAdmitted || !fetch.mayStore) continue;
+      this.countRead(now, next);
       next.isAdmitted = admission.admits(now, fetch.bucket, fetch.version, next.block);
       if (next !== segment) this.settle(next);
     }

@@ -54,9 +54,15 @@ export class Doorkeeper {
     if (marks > this.capacity) this.#turn(newGeneration(marks));
   }
 
+  /** Whether the block that `key` is set to was marked within the window (or up to one more). */
+  has(key: BlockKey, now: number): boolean {
+    this.#age(now);
+    const bits = mix32(key.a ^ 0x2545f491);
+    return isMarked(this.#present, key.b, bits) || isMarked(this.#past, key.b, bits);
+  }
+
   /**
-   * Whether the block that `key` is set to was marked within the window (or up to one more); marks
-   * it. `now` in milliseconds, never going back by more than it matters.
+   * The same, and marks it. `now` in milliseconds, never going back by more than it matters.
    */
   seen(key: BlockKey, now: number): boolean {
     this.#age(now);

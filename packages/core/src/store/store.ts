@@ -388,10 +388,13 @@ export class Store {
     return { blocks: this.#counters.blocks, trusted, refused };
   }
 
-  /**
-   * True if the block was read within the doorkeeper's window; marks it as read at `now`
-   * (milliseconds).
-   */
+  /** True if the block was read within the doorkeeper's window, as of `now` (milliseconds). */
+  wasRead(hash: Readonly<Hash128>, block: number, now: number): boolean {
+    this.#key.set(hash, block);
+    return this.#doorkeeper.has(this.#key, now);
+  }
+
+  /** The same, and marks it as read now. */
   admits(hash: Readonly<Hash128>, block: number, now: number): boolean {
     this.#key.set(hash, block);
     return this.#doorkeeper.seen(this.#key, now);
