@@ -183,6 +183,25 @@ grants = [{ bucket = "*", access = "read" }]
     ],
   ],
   [
+    'keys of clients have ids of their own, and end at a moment',
+    `${whole}
+[[clients]]
+access_key_id = "other"
+secret_access_key = "a-client-secret!"
+expires_at = 2027-12-31T00:00:00
+keys = [
+  { access_key_id = "me", secret_access_key = "a-second-secret!" },
+  { access_key_id = "third", secret_access_key = "a-third-secret!!", expires_at = "soon" },
+]
+grants = [{ bucket = "*", access = "read" }]
+`,
+    [
+      'clients[1].expires_at = a date: must be a date and time with its offset from UTC, such as 2027-12-31T00:00:00Z',
+      'clients[1].keys[1].expires_at = "soon": must be a date and time with its offset from UTC, such as 2027-12-31T00:00:00Z',
+      'clients[1].keys[0].access_key_id = "me": clients[0] has it already',
+    ],
+  ],
+  [
     "half of an origin's keys is no reason to look for others",
     whole.replace('secret_access_key = "an-origin-secret"', 'session_token = "of a role"'),
     ['origin.secret_access_key: missing; origin.access_key_id needs it'],

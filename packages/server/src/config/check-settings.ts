@@ -125,13 +125,25 @@ function checkOriginKeys(
 }
 
 function checkClients({ clients = [] }: Read, problems: Problems): void {
-  const ids = clients.map(({ accessKeyId }) => accessKeyId && `"${accessKeyId}"`);
-  refuseTwice('clients', 'access_key_id', ids, problems);
-  for (const [at, client] of clients.entries()) {
-    if (client.grants?.length === 0) {
-      problems.add(`clients[${at}].grants: missing; a client without any may do nothing`);
+  const keys = clients.flatMap((client, at) => [
+    { path: `clients[${at}]`, key: client },
+    ...(client.keys ?? []).map((key, nth) => ({ path: `clients[${at}].keys[${nth}]`, key })),
+  ]);
+  const seen = new Map<string, string>();
+  for (const { path, key } of keys) {
+    const { accessKeyId: id, expiresAt } = key;
+    checkSecret(`${path}.secret_access_key`, key.secretAccessKey, problems);
+    if (expiresAt !== undefined && expiresAt <= Date.now()) {
+      problems.warn(`${path}.expires_at is over: the key is refused`);
     }
-    checkSecret(`clients[${at}].secret_access_key`, client.secretAccessKey, problems);
+    if (id === undefined) continue;
+    const first = seen.get(id);
+    if (first === undefined) seen.set(id, path);
+    else problems.add(`${path}.access_key_id = "${id}": ${first} has it already`);
+  }
+  for (const [at, client] of clients.entries()) {
+    if (client.grants?.length !== 0) continue;
+    problems.add(`clients[${at}].grants: missing; a client without any may do nothing`);
   }
 }
 

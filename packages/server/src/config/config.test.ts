@@ -66,6 +66,31 @@ secret_access_key = "a secret of the tests alone"
 grants = [{ bucket = "*", access = "write" }]
 `;
 
+test('a client has one key or several, each with an end of its own', () => {
+  const { clients } = read(
+    lone.replace(
+      'grants =',
+      `expires_at = 2100-01-01T01:00:00+01:00
+       keys = [{ access_key_id = "next", secret_access_key = "a second secret of the tests" }]
+       grants =`,
+    ),
+  );
+  const [client] = clients;
+  assert.equal(client?.expiresAt, Date.UTC(2100, 0, 1));
+  assert.deepEqual(
+    client.keys.map(({ accessKeyId, expiresAt }) => [accessKeyId, expiresAt]),
+    [['next', undefined]],
+  );
+});
+
+test('a key that has ended is warned of', () => {
+  const { warnings } = readConfig(
+    lone.replace('grants =', 'expires_at = 2001-01-01T00:00:00Z\ngrants ='),
+    'lone.toml',
+  );
+  assert.deepEqual(warnings, ['clients[0].expires_at is over: the key is refused']);
+});
+
 test('an origin without keys leaves them to the default chain', () => {
   const text = storageNode.replace(/access_key_id = "AKIA.*\nsecret_access_key = .*\n/, '');
   const { origin } = readConfig(text, 'node.toml').config;

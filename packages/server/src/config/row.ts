@@ -6,6 +6,7 @@
  * `Table` is one TOML table, a `List` an array of tables, `Named` a table whose keys the user chooses.
  */
 import { isAbsolute, resolve } from 'node:path';
+import { TomlDate } from 'smol-toml';
 import type { Address } from './address.ts';
 import { formatAddress, parseAddress } from './address.ts';
 import { Secret } from './secret.ts';
@@ -229,6 +230,19 @@ export function secret<const P extends Presence<Secret>>(words: Words & P): Row<
     read: (raw) =>
       typeof raw === 'string' && /^[^\r\n]{1,4096}$/.test(raw) ? new Secret(raw) : undefined,
     write: () => '"..."',
+  });
+}
+
+/** A point in time. Reads as milliseconds since 1970. */
+export function moment<const P extends Presence<number>>(words: Words & P): Row<Value<number, P>> {
+  return row<number, P>(words, {
+    allowed: 'a date and time with its offset from UTC, such as 2027-12-31T00:00:00Z',
+    read: (raw) => {
+      // Without an offset it would be another moment on each machine.
+      const isWhole = raw instanceof TomlDate && raw.isDateTime() && !raw.isLocal();
+      return isWhole && !Number.isNaN(raw.getTime()) ? raw.getTime() : undefined;
+    },
+    write: (ms) => new Date(ms).toISOString(),
   });
 }
 

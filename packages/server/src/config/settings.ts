@@ -5,6 +5,7 @@
  * reloads it, whether it is a secret, and its line of documentation. The type of the configuration, its
  * validation, docs/configuration.md and config/example.toml all come from here, so none can lag behind.
  */
+import { clientRows } from './client-rows.ts';
 import { bucketKeys, originLimitRows, originRows } from './origin-rows.ts';
 import type { ReadRows } from './row.ts';
 import {
@@ -258,58 +259,8 @@ export const settings = {
     ),
   }),
   clients: list(
-    'A credential that clients sign with, and what it may do. A gateway needs at least one.',
-    {
-      access_key_id: text({
-        pattern: /^[A-Za-z0-9._+@-]{1,128}$/,
-        allowed: '1 to 128 letters, digits or any of . _ + @ -',
-        need: 'required',
-        example: '"analytics"',
-        reloadable: true,
-        doc: "The credential's id. Not a secret.",
-      }),
-      secret_access_key: secret({
-        need: 'required',
-        example: '"..."',
-        reloadable: true,
-        doc: "The credential's secret.",
-      }),
-      session_token: secret({
-        need: 'optional',
-        fallbackText: 'none',
-        example: '"..."',
-        reloadable: true,
-        doc: 'For temporary credentials: the `x-amz-security-token` that each request must carry. It never reaches the origin.',
-      }),
-      grants: list(
-        'What the credential may do. Nothing is allowed that no grant covers.',
-        {
-          bucket: text({
-            pattern: /^(\*|[A-Za-z0-9._-]{3,255})$/,
-            allowed: 'a bucket name, or "*" for all',
-            need: 'required',
-            example: '"tables"',
-            reloadable: true,
-            doc: 'A bucket, or `*` for all.',
-          }),
-          prefix: text({
-            pattern: /^[^\0]{0,1024}$/s,
-            allowed: 'text of at most 1024 characters',
-            default: '',
-            example: '"analytics/"',
-            reloadable: true,
-            doc: 'Only keys that begin with exactly this.',
-          }),
-          access: choice(['read', 'write'], {
-            need: 'required',
-            example: '"read"',
-            reloadable: true,
-            doc: '`write` includes `read`.',
-          }),
-        },
-        { inline: true },
-      ),
-    },
+    'A client: the keys it signs with, and what it may do. A gateway needs at least one, here or from `[metadata]`.',
+    clientRows,
     { inline: false },
   ),
   gateway: optionalTable('Makes the process a gateway, which S3 clients connect to.', {

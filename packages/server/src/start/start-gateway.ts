@@ -5,6 +5,7 @@ import { Layout } from '@s3-accelerator/core/layout.ts';
 import { Digester } from '@s3-accelerator/native/digester.ts';
 import type { Reactor } from '@s3-accelerator/native/reactor.ts';
 import { ClientTable } from '../auth/clients.ts';
+import { configuredClients } from '../auth/configured-clients.ts';
 import { requiredScratchBytes, SigV4 } from '../auth/sigv4.ts';
 import type { Config, GatewayConfig } from '../config/config.ts';
 import { addressesOf, RingFollower } from '../cluster/ring-follower.ts';
@@ -40,21 +41,8 @@ export interface RunningGateway {
   stop(): Promise<void>;
 }
 
-function clientsOf(config: Config): ClientTable {
-  return new ClientTable(
-    config.clients.map((client) => ({
-      accessKeyId: client.accessKeyId,
-      secretAccessKey: client.secretAccessKey.reveal(),
-      sessionToken: client.sessionToken?.reveal(),
-      // Configuration is UTF-8 text, keys are bytes: a prefix is compared byte for byte.
-      grants: client.grants.map(({ bucket, prefix, access }) => ({
-        bucket,
-        prefix: Buffer.from(prefix, 'utf8').toString('latin1'),
-        access,
-      })),
-    })),
-  );
-}
+const clientsOf = (config: Config): ClientTable =>
+  new ClientTable(configuredClients(config.clients));
 
 /** Links to the nodes in other processes, which follow the ring; null in a process that is a cluster of its own. */
 function startPeers(
