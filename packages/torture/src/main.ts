@@ -1,5 +1,8 @@
 // `npm run torture`: kills the program at random moments, damages its files, and compares every byte with the origin.
 import { randomInt } from 'node:crypto';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Tally } from './load/tally.ts';
 import { torture, type Round, type TortureOptions } from './torture.ts';
@@ -46,8 +49,8 @@ function commandLine(): CommandLine {
           ? randomInt(2 ** 32)
           : wholeNumber('seed', values.seed, 0, 2 ** 32 - 1),
       keep: values.keep,
-      ...(values.dir === undefined ? {} : { root: values.dir }),
       isQuiet: values.quiet,
+      directory: mkdtempSync(join(values.dir ?? tmpdir(), 's3-accelerator-torture-')),
     };
   } catch (error) {
     process.stderr.write(`${(error as Error).message}\n\n${usage}`);

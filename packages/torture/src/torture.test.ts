@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
+const main = join(import.meta.dirname, 'main.ts');
+
 function run(...args: string[]): { status: number | null; stdout: string; stderr: string } {
-  const main = join(import.meta.dirname, 'main.ts');
   return spawnSync(process.execPath, [main, ...args], { encoding: 'utf8', timeout: 170_000 });
 }
 
@@ -16,6 +20,23 @@ test('25 lives, killed and damaged, bring no wrong byte', () => {
   assert.ok(Number(reads) > 100, stdout);
 });
 
+test('nothing stays behind when it is interrupted', async (context) => {
+  const dir = mkdtempSync(join(tmpdir(), 's3-accelerator-interrupted-'));
+  context.after(() => {
+    rmSync(dir, { recursive: true, force: true });
+  });
+  const child = spawn(process.execPath, [main, '--rounds', '1000', '--dir', dir]);
+  const ended = once(child, 'exit');
+  // The second one is the first round's.
+  let lines = 0;
+  child.stdout.on('data', (text: Buffer) => {
+    lines += text.toString().split('\n').length - 1;
+    if (lines > 1) child.kill('SIGINT');
+  });
+  assert.deepEqual(await ended, [1, null]);
+  assert.deepEqual(readdirSync(dir), []);
+});
+
 test('bad arguments are told with the usage', () => {
   for (const args of [
     ['--rounds', 'many'],
@@ -23,6 +44,7 @@ test('bad arguments are told with the usage', () => {
     ['--seed=-1'],
     ['--speed', '1'],
     ['here'],
+    ['--dir', '/nowhere/at/all'],
   ]) {
     const { status, stdout, stderr } = run(...args);
     assert.deepEqual([status, stdout], [2, ''], args.join(' '));

@@ -18,8 +18,7 @@
  *  2. Reads and writes end without all their bytes only around an end, after damage, or when their object changed meanwhile.
  *  3. The program starts and stops whatever was done to its files, and never ends by itself.
  */
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Dice } from './dice.ts';
 import { Damage } from './disk/damage.ts';
@@ -39,8 +38,8 @@ export interface TortureOptions {
   readonly seed: number;
   /** Ends after the first round that finds something wrong and leaves its files. */
   readonly keep: boolean;
-  /** Where the temporary directory goes. */
-  readonly root?: string;
+  /** An empty directory for its files. It is removed in the end, unless the files of a failure are kept. */
+  readonly directory: string;
 }
 
 /** What one round was, for the progress line. */
@@ -64,7 +63,12 @@ export async function torture(
   onRound: (round: Round, tally: Tally) => void,
 ): Promise<Outcome> {
   const dice = new Dice(options.seed);
-  const directory = mkdtempSync(join(options.root ?? tmpdir(), 's3-accelerator-torture-'));
+  const { directory } = options;
+  const remove = (): void => {
+    rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
+  };
+  // Should it be interrupted, nothing of it stays behind.
+  process.once('exit', remove);
   const dataDir = join(directory, 'data');
   const olderDir = join(directory, 'older');
   mkdirSync(dataDir, { mode: 0o700 });
@@ -102,7 +106,8 @@ export async function torture(
     }
   } finally {
     await origin.stop();
-    if (!options.keep || tally.wrong.length === 0) rmSync(directory, { recursive: true });
+    process.off('exit', remove);
+    if (!options.keep || tally.wrong.length === 0) remove();
   }
   return { tally, rounds, kept: options.keep && tally.wrong.length > 0 ? directory : null };
 }

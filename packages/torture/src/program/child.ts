@@ -39,9 +39,9 @@ export class Child {
     child.stdout.on('data', keep);
     child.stderr.on('data', keep);
     this.#child = child;
-    // Should the test itself be ended, nothing of it stays behind.
+    // Should the test itself be ended, nothing of it stays behind. First of all: whoever removes its files comes later.
     const endToo = (): void => void child.kill('SIGKILL');
-    process.once('exit', endToo);
+    process.prependOnceListener('exit', endToo);
     child.once('exit', () => process.off('exit', endToo));
     this.#ended = new Promise((resolve) => {
       child.once('exit', (code, signal) => {
