@@ -5,7 +5,7 @@
  * What is noted errs on one side only: a write or a sync that the kernel has done and whose end wasn't noted yet counts as not
  * durable, and the node hadn't heard of it either.
  */
-import { openSync, readSync } from 'node:fs';
+import { closeSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DiskFiles, WrapFiles } from 's3-accelerator/disk/disk-files.ts';
 import { UndoWriter } from './undo-file.ts';
@@ -72,6 +72,10 @@ function record(files: DiskFiles, undo: UndoWriter, tablePath: string): DiskFile
     replaceLog: (pieces, done) => {
       files.replaceLog(pieces, done);
     },
-    close: () => files.close(),
+    close: async () => {
+      await files.close();
+      closeSync(table);
+      undo.close();
+    },
   };
 }

@@ -18,6 +18,7 @@ const WRITE_BEGINS = 1;
 const WRITE_ENDS = 2;
 const SYNC_BEGINS = 3;
 const SYNC_ENDS = 4;
+const nothing = new Uint8Array(0);
 
 /** One write of a life. */
 export interface RecordedWrite {
@@ -85,8 +86,6 @@ export class UndoWriter {
     if (bytes.length > 0) writeSync(this.#descriptor, bytes);
   }
 }
-
-const nothing = new Uint8Array(0);
 
 /** The writes of the life that wrote this file, in the order in which they began. */
 export function readUndoFile(path: string): RecordedWrite[] {
