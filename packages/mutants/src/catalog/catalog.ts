@@ -2,6 +2,7 @@
 import type { PlantedBug } from '../planted-bug.ts';
 import { admissionBugs } from './admission.ts';
 import { authorisationBugs } from './authorisation.ts';
+import { clusterBugs } from './cluster.ts';
 import { fillBugs } from './fills.ts';
 import { freshnessBugs } from './freshness.ts';
 import { journalBugs } from './journal.ts';
@@ -20,4 +21,5 @@ export const catalog: readonly PlantedBug[] = [
   ...writeBugs,
   ...authorisationBugs,
   ...livenessBugs,
+  ...clusterBugs,
 ];
