@@ -56,6 +56,14 @@ test('a mark goes once newer metadata was cached and older metadata can live now
   assert.equal(marks.count, 0);
 });
 
+test('a mark of an unknown outcome stays for a lifetime after its doubt is over', () => {
+  const marks = new WriteMarks(10, 0);
+  marks.note(5, a, 65);
+  marks.settle(66, a, 10);
+  assert.equal(marks.demand(74, a), 65);
+  assert.equal(marks.demand(75, a), -Infinity);
+});
+
 test('a write after that starts over', () => {
   const marks = new WriteMarks(10, 0);
   marks.note(5, a, -Infinity);
