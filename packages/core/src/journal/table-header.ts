@@ -14,6 +14,7 @@
  *   14   run          15, 16  which runs ended clean: bit i for run − i    17–30  zero    31  check
  */
 import { mix32, type Hash128 } from '../base/hash.ts';
+import type { BlockPlace } from '../store/block-place.ts';
 import { RECORD_BYTES } from './slot-record.ts';
 import { hashAt, TWO_32, wordsOf, writeHash } from './words.ts';
 
@@ -69,6 +70,11 @@ export type FoundHeader =
 /** Where the row of a slot begins in the table, in bytes. */
 export function rowPosition(slot: number): number {
   return HEADER_BYTES + slot * RECORD_BYTES;
+}
+
+/** Where the place that a row speaks of begins in the slab, in bytes. */
+export function placePosition(at: Readonly<BlockPlace>, extentBytes: number): number {
+  return HEADER_BYTES + at.extent * extentBytes + at.place * at.slotBytes;
 }
 
 /** The first header of a cache that starts empty. */

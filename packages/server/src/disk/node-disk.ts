@@ -8,6 +8,7 @@
  *
  * Nothing here waits. Outcomes go to `NodeDiskEvents`, later.
  */
+import { constants } from 'node:os';
 import type { Hash128 } from '@s3-accelerator/core/base/hash.ts';
 import type { JournalEffects, Verdict } from '@s3-accelerator/core/journal/effects.ts';
 import type { MetadataFrom } from '@s3-accelerator/core/journal/metadata-log.ts';
@@ -46,8 +47,6 @@ export interface NodeDiskEvents {
   onSlabTruncated(slabBytes: number): void;
   onMetadataLogCompacted(): void;
 }
-
-const inputOutputError = 5;
 
 export class NodeDisk implements JournalEffects {
   readonly #options: NodeDiskOptions;
@@ -180,7 +179,7 @@ export class NodeDisk implements JournalEffects {
   #onSlotWritten(slot: SlotId, errno: number, checksum: number): void {
     const { store } = this.#options;
     const isLost = this.#length.mayHaveLost(store.fileOffset(slot) + store.length(slot));
-    const outcome = errno === 0 && isLost ? inputOutputError : errno;
+    const outcome = errno === 0 && isLost ? constants.errno.EIO : errno;
     if (outcome !== 0) {
       this.#fault('disk-write', 'a block could not be stored', outcome);
       this.#length.suspect(outcome);

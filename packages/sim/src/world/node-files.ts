@@ -27,6 +27,7 @@ import {
   encodeTableHeader,
   HEADER_BYTES,
   headerPosition,
+  placePosition,
   rowPosition,
   type TableHeader,
 } from '@s3-accelerator/core/journal/table-header.ts';
@@ -90,7 +91,7 @@ export class NodeFiles {
       const bytes = table.seen.slice(rowPosition(row), rowPosition(row + 1));
       const words = new Int32Array(bytes.buffer);
       if (decodeRecord(words, 0, row, recordSeed(cacheId), place, claim) !== 'valid') continue;
-      const offset = HEADER_BYTES + place.extent * extentBytes + place.place * place.slotBytes;
+      const offset = placePosition(place, extentBytes);
       const isInside = offset + place.slotBytes <= this.slabBytes;
       if (isInside && !this.cleanRuns.has(claim.run)) offsets.push(offset);
     }

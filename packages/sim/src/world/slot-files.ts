@@ -12,7 +12,7 @@ import {
   type RowClaim,
 } from '@s3-accelerator/core/journal/slot-record.ts';
 import {
-  HEADER_BYTES,
+  placePosition,
   rowPosition,
   type TableHeader,
 } from '@s3-accelerator/core/journal/table-header.ts';
@@ -194,7 +194,7 @@ export class SlotFiles implements JournalEffects {
     const row = files.table.durable.slice(at, at + RECORD_BYTES);
     const words = new Int32Array(row.buffer);
     if (decodeRecord(words, 0, slot, this.#seed, place, claim) !== 'valid') return null;
-    const start = HEADER_BYTES + place.extent * store.extentBytes + place.place * place.slotBytes;
+    const start = placePosition(place, store.extentBytes);
     return {
       node: nodeId,
       slot,

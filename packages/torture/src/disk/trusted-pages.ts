@@ -15,6 +15,7 @@ import {
   decodeSlabHeader,
   decodeTableHeader,
   HEADER_BYTES,
+  placePosition,
   rowPosition,
   type TableHeader,
 } from '@s3-accelerator/core/journal/table-header.ts';
@@ -52,8 +53,7 @@ export class StoppedRuns {
     for (let row = 0; row < rows; row++) {
       if (decodeRecord(words, row * RECORD_WORDS, row, seed, place, claim) !== 'valid') continue;
       if (!this.#names.has(nameOf(header, claim.run))) continue;
-      const extent = HEADER_BYTES + place.extent * header.extentBytes;
-      const start = extent + place.place * place.slotBytes;
+      const start = placePosition(place, header.extentBytes);
       for (let at = start; at < start + place.length; at += pageBytes) pages.add(at / pageBytes);
     }
     return pages;
