@@ -6,8 +6,9 @@ export const admissionBugs: readonly PlantedBug[] = [
     name: 'doorkeeper-admits-at-once',
     breaks: ['thrift'],
     file: 'packages/core/src/node/admission.ts',
-    find: 'return wasSeen || this.#policyOf(bucket).admitOnFirstRead;',
-    replace: 'return wasSeen || this.#policyOf(bucket).ttlMs >= 0;',
+    find: 'return this.#store.wasRead(version, block, now) || this.#policyOf(bucket).admitOnFirstRead;',
+    replace:
+      'return this.#store.wasRead(version, block, now) || this.#policyOf(bucket).ttlMs >= 0;',
     why: 'A scan writes every block that it touches to disk and turns the hot set out.',
   },
   {
@@ -30,16 +31,16 @@ export const admissionBugs: readonly PlantedBug[] = [
     name: 'admission-policy-ignored',
     breaks: ['thrift'],
     file: 'packages/core/src/node/admission.ts',
-    find: 'return wasSeen || this.#policyOf(bucket).admitOnFirstRead;',
-    replace: 'return wasSeen || (bucket === null && this.#policyOf(bucket).admitOnFirstRead);',
+    find: 'return this.#store.wasRead(version, block, now) || this.#policyOf(bucket).admitOnFirstRead;',
+    replace: 'return this.#store.wasRead(version, block, now);',
     why: 'A bucket that is to be stored on its first read waits for the second.',
   },
   {
     name: 'home-admits-what-others-own',
     breaks: ['thrift'],
     file: 'packages/core/src/node/fill-plan.ts',
-    find: 'isOwner && admission.admits(',
-    replace: '(isOwner || last >= first) && admission.admits(',
+    find: 'fetch.mayStore && admission.wouldAdmit(',
+    replace: '(fetch.mayStore || last >= first) && admission.wouldAdmit(',
     why: 'A block is stored at its home and at its owner: half of the cache holds copies.',
   },
   {

@@ -82,16 +82,18 @@ export const fillBugs: readonly PlantedBug[] = [
     name: 'weak-etag-is-cached',
     breaks: [2],
     file: home,
-    find: "if (etag === '' || size < 0 || size > MAX_OBJECT_BYTES) return null;",
-    replace: 'if (size < 0 || size > MAX_OBJECT_BYTES) return null;',
+    find: "const { etag, size, lastModified } = head;\n    if (etag === '' || size < 0 || size > MAX_OBJECT_BYTES) return null;",
+    replace:
+      'const { etag, size, lastModified } = head;\n    if (size < 0 || size > MAX_OBJECT_BYTES) return null;',
     why: 'Objects without a strong ETag share one name for all of their versions.',
   },
   {
     name: 'unknown-size-is-cached',
     breaks: [1, 2],
     file: home,
-    find: "if (etag === '' || size < 0 || size > MAX_OBJECT_BYTES) return null;",
-    replace: "if (etag === '' || size > MAX_OBJECT_BYTES) return null;",
+    find: "const { etag, size, lastModified } = head;\n    if (etag === '' || size < 0 || size > MAX_OBJECT_BYTES) return null;",
+    replace:
+      "const { etag, size, lastModified } = head;\n    if (etag === '' || size > MAX_OBJECT_BYTES) return null;",
     why: 'An object whose size S3 didn’t tell is described by a size of its own making.',
   },
   {
@@ -133,8 +135,8 @@ export const fillBugs: readonly PlantedBug[] = [
     name: 'arrivals-counted-too-early',
     breaks: [5],
     file: home,
-    find: 'fetch.sentAfter = arrivals;',
-    replace: 'fetch.sentAfter = arrivals + 1;',
+    find: 'fetch.sentAfter = arrivals;\n    request.bucket',
+    replace: 'fetch.sentAfter = arrivals + 1;\n    request.bucket',
     why: 'The next reader to come shares the errors of a fetch that is out already.',
   },
   {
