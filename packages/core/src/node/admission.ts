@@ -2,8 +2,8 @@
  * Which blocks are let into the store: those of buckets that admit on first read, and else those whose last read is
  * within the doorkeeper's window.
  *
- * A block counts as read once its bytes begin to come, not when a fill is planned that may be given up before: what one slow
- * reader asks for twice isn't read twice.
+ * A block counts as read when a reader comes for its bytes, not when a fill is planned that may be given up before: what one
+ * slow reader makes us fetch twice isn't read twice.
  */
 import type { Hash128 } from '../base/hash.ts';
 import type { Store } from '../store/store.ts';

@@ -2,7 +2,7 @@
  * Which bytes a fill brings, and how they are cut into segments.
  *
  * Adjacent missing blocks come in one GET. Admitted blocks come whole, so that they can be stored; at the ends of others
- * only what is read. A block counts as read at the doorkeeper once its segment begins to fill (segments.ts).
+ * only what is read. A block counts as read at the doorkeeper once a reader comes for it (segments.ts).
  */
 import { assert } from '../base/assert.ts';
 import { NO_MEMORY } from '../base/fill-memory.ts';

@@ -94,8 +94,8 @@ export class Fills {
     else planFill(this.#parts, now, fetch, reader);
     const segment = fetch.segments[0]!;
     segment.memory = this.#allocate(now, segment.length, true);
+    this.#segments.countRead(now, segment);
     if (segment.memory === NO_MEMORY) {
-      this.#segments.countRead(now, segment);
       this.#stream(fetch, reader);
       return;
     }
@@ -118,6 +118,7 @@ export class Fills {
     if (reader.kind === 'blocks' && reader.standsIn) fetch.mayStore = true;
     this.#segments.attach(segment, reader);
     if (isSecond) this.#segments.readAgain(now, segment, reader.partLast);
+    else this.#segments.countRead(now, segment);
     this.#segments.serve(now, segment);
     this.#segments.settle(segment);
     this.#pump(now, segment.fetch);
@@ -373,7 +374,6 @@ export class Fills {
       return;
     }
     segment.state = 'filling';
-    this.#segments.countRead(now, segment);
     const { memory, received, length } = segment;
     this.#parts.effects.receiveInto(fetch.id, memory + received, length - received);
   }
@@ -395,7 +395,6 @@ export class Fills {
 
   /** No memory for bytes that readers wait for: they get streams of their own, and the fetch is given up. */
   #starve(now: number, fetch: Fetch, segment: Segment): void {
-    this.#segments.countRead(now, segment);
     this.#sendBack(now, fetch, (reader) => {
       if (reader.list === segment.readers) reader.mustStream = true;
     });

@@ -39,7 +39,7 @@ export class Segments {
     segment.fetch.readers -= 1;
   }
 
-  /** The segment's bytes begin to come: its block counts as read, once. */
+  /** A first reader came for bytes of the segment: its block counts as read. */
   countRead(now: number, segment: Segment): void {
     const { fetch } = segment;
     if (segment.isRead || !fetch.mayStore) return;
