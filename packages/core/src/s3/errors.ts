@@ -26,6 +26,7 @@ export const s3Errors = {
   BadRequest: error(400, 'An error occurred when parsing the HTTP request.'),
   BucketAlreadyExists: error(409, 'The requested bucket name is not available.'),
   EntityTooLarge: error(400, 'Your proposed upload exceeds the maximum allowed object size.'),
+  EntityTooSmall: error(400, 'Your proposed upload is smaller than the minimum allowed size.'),
   ExpectationFailed: error(417, 'The expectation given in the Expect header can not be met.'),
   ExpiredToken: error(400, 'The provided token has expired.'),
   IncompleteBody: error(
@@ -41,6 +42,10 @@ export const s3Errors = {
   InvalidBucketName: error(400, 'The specified bucket is not valid.'),
   InvalidChunkSizeError: error(400, 'A chunk of the body has a size that is not valid.'),
   InvalidDigest: error(400, 'The Content-MD5 or checksum value that you specified is not valid.'),
+  InvalidPolicyDocument: error(
+    400,
+    'The content of the form does not meet the conditions specified in the policy document.',
+  ),
   InvalidRange: error(416, 'The requested range is not satisfiable.'),
   InvalidRequest: error(400, 'Invalid request.'),
   InvalidToken: error(400, 'The provided token is malformed or otherwise not valid.'),

@@ -10,6 +10,7 @@
  *
  * The outcome lies in the fields and is valid until the next check. Details never hold anything secret.
  */
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { ErrorDetail } from '@s3-accelerator/core/s3/error-xml.ts';
 import type { ErrorCode } from '@s3-accelerator/core/s3/errors.ts';
 import { formatAmzDate, parseAmzDate } from '@s3-accelerator/core/s3/http-date.ts';
@@ -19,6 +20,7 @@ import { headerStride, type RequestHead } from '../http/request-head.ts';
 import { newAuthorizationFields, readAuthorization } from './authorization-header.ts';
 import { CanonicalRequest, isPlainQuery, maxCanonicalBytes } from './canonical-request.ts';
 import type { Client, ClientTable } from './clients.ts';
+import type { GrantSet } from './grants.ts';
 import { payloadFormOf, type PayloadForm } from './payload-form.ts';
 import { SigningKeys, type SignatureDigester, type SigningScope } from './signing-keys.ts';
 
@@ -73,6 +75,16 @@ function setRange(range: Range, bytes: Uint8Array, start: number, end: number): 
   range.bytes = bytes;
   range.start = start;
   range.end = end;
+}
+
+/** What the form of a browser's upload says about its signature; all binary strings. */
+export interface PolicyClaim {
+  /** The field as it came: base64. */
+  readonly policy: string;
+  readonly credential: string;
+  readonly amzDate: string;
+  readonly signature: string;
+  readonly token: string | null;
 }
 
 export interface SigV4Options {
@@ -137,6 +149,29 @@ export class SigV4 {
     return parameters !== null && hasAny(parameters, 'AWSAccessKeyId')
       ? this.#refuse('InvalidRequest', onlySigV4)
       : 'AccessDenied';
+  }
+
+  /**
+   * Checks the signature over the policy of a browser's upload, which stands in the form itself. Grants of its signer, or why it is
+   * refused. Nothing of an accepted request is kept.
+   */
+  checkPolicy(claim: PolicyClaim, nowMs: number): GrantSet | ErrorCode {
+    this.client = null;
+    this.details = noDetails;
+    this.#scope = null;
+    const unknown = this.#findScope(claim.credential, 'InvalidArgument');
+    if (unknown !== null) return unknown;
+    this.#setText(this.#date, claim.amzDate);
+    if (parseAmzDate(this.#date.bytes, 0, this.#date.end) < 0) return 'InvalidArgument';
+    if (!this.#isScopeOfDay()) return 'InvalidArgument';
+    const expected = createHmac('sha256', this.scope.key)
+      .update(claim.policy, 'latin1')
+      .digest('hex');
+    const given = Buffer.from(claim.signature, 'latin1');
+    if (given.length !== signatureLength || !timingSafeEqual(given, Buffer.from(expected))) {
+      return 'SignatureDoesNotMatch';
+    }
+    return this.#accept(claim.token, nowMs) ?? this.scope.client.grants;
   }
 
   /** Of the accepted request: the scope it was signed in. */

@@ -24,6 +24,7 @@ import { bodyExpectation } from '../auth/body-verifier.ts';
 import { authorize, type GrantSet } from '../auth/grants.ts';
 import { operationOf, type Operation } from '../auth/operation.ts';
 import type { SigV4 } from '../auth/sigv4.ts';
+import type { BrowserUploads } from '../browser-upload/browser-uploads.ts';
 import { slotMask, type ExchangeId, type HttpHandler } from '../http/exchange.ts';
 import { HeaderSlot } from '../http/header-slots.ts';
 import type { HttpServer } from '../http/http-server.ts';
@@ -41,6 +42,7 @@ export interface RouterParts {
   readonly sigv4: SigV4;
   readonly driver: GatewayDriver;
   readonly passThrough: PassThrough;
+  readonly uploads: BrowserUploads;
   readonly hash: ObjectHash;
   /** Host names below which the Host header names the bucket, in lower case. */
   readonly domains: readonly string[];
@@ -97,7 +99,12 @@ export class RequestRouter implements HttpHandler {
   onRequest(exchange: ExchangeId, head: RequestHead): void {
     this.#operations[exchange & slotMask] = 'none';
     const parts = this.#connected();
-    const { sigv4, server } = parts;
+    const { sigv4, server, uploads } = parts;
+    if (uploads.takes(head)) {
+      const error = this.#upload(parts, exchange, head);
+      if (error !== null) server.answerError(exchange, error, head.path());
+      return;
+    }
     const refusal = sigv4.check(head, Date.now());
     if (refusal !== null) {
       server.answerError(exchange, refusal, head.path(), sigv4.details);
@@ -114,16 +121,19 @@ export class RequestRouter implements HttpHandler {
   }
 
   onBody(exchange: ExchangeId, bytes: Uint8Array): void {
-    this.#connected().passThrough.onBody(exchange, bytes);
+    const { passThrough, uploads } = this.#connected();
+    if (!uploads.onBody(exchange, bytes)) passThrough.onBody(exchange, bytes);
   }
 
   onBodyEnd(exchange: ExchangeId): void {
-    this.#connected().passThrough.onBodyEnd(exchange);
+    const { passThrough, uploads } = this.#connected();
+    if (!uploads.onBodyEnd(exchange)) passThrough.onBodyEnd(exchange);
   }
 
   onGone(exchange: ExchangeId): void {
-    const { driver, passThrough } = this.#connected();
+    const { driver, passThrough, uploads } = this.#connected();
     driver.onGone(exchange);
+    uploads.onGone(exchange);
     passThrough.onGone(exchange);
   }
 
@@ -197,6 +207,16 @@ export class RequestRouter implements HttpHandler {
     return null;
   }
 
+  /** A browser's form: it is authorised by what it says inside. */
+  #upload(parts: RouterParts, exchange: ExchangeId, head: RequestHead): ErrorCode | null {
+    const parsed = resourceOf(parts, head);
+    if (!parsed.ok) return parsed.code;
+    const { bucket, key } = parsed.resource;
+    if (bucket === '' || key !== '') return 'MethodNotAllowed';
+    this.#operations[exchange & slotMask] = 'PostObject';
+    return parts.uploads.start(exchange, head, bucket, parts.debugHeaders || wantsDebug(head));
+  }
+
   #parametersOf({ sigv4 }: RouterParts, head: RequestHead): readonly QueryParameter[] | null {
     if (head.pathEnd === head.targetEnd) return noParameters;
     return sigv4.parameters ?? parseQuery(head.query());
@@ -250,6 +270,7 @@ export class RequestRouter implements HttpHandler {
         headers: head.rawHeaders(),
         grants,
         isReported: debugHeaders || wantsDebug(head),
+        success: null,
         presigned: queryValue(parameters, 'X-Amz-Signature') !== null,
         payload: isFresh ? sigv4.payload : 'unsigned',
         contentLength: head.framing === 'chunked' ? null : head.contentLength,

@@ -4,6 +4,7 @@
  * Whoever owns the HTTP handler hands over authorised exchanges with `start` and passes on what happens to them. Memory for
  * each: at most the window towards the client, and the window towards the origin.
  */
+import type { ErrorCode } from '@s3-accelerator/core/s3/errors.ts';
 import type { BodyExpectation } from '../auth/body-verifier.ts';
 import type { ExchangeId } from '../http/exchange.ts';
 import type { HttpServer } from '../http/http-server.ts';
@@ -23,6 +24,8 @@ const noBody: BodyExpectation = {
 };
 
 export class PassThrough {
+  /** Hears of each exchange that is over: whoever feeds its body has nothing more to do. */
+  onOver: (exchange: ExchangeId) => void = () => undefined;
   readonly #passages = new Map<ExchangeId, Passage>();
   readonly #tokens = new AnswerTokens();
   readonly #context: PassageContext;
@@ -30,6 +33,7 @@ export class PassThrough {
   constructor(server: HttpServer, port: ForwardPort, hooks: WriteHooks) {
     const over = (exchange: ExchangeId): void => {
       this.#passages.delete(exchange);
+      this.onOver(exchange);
     };
     this.#context = { server, port, hooks, tokens: this.#tokens, over };
   }
@@ -60,6 +64,11 @@ export class PassThrough {
 
   onBodyEnd(exchange: ExchangeId): void {
     this.#passages.get(exchange)?.receivedAll();
+  }
+
+  /** Ends a request whose body isn't what it was taken for; the origin must not commit it. */
+  refuse(exchange: ExchangeId, code: ErrorCode): void {
+    this.#passages.get(exchange)?.refuse(code);
   }
 
   onGone(exchange: ExchangeId): void {

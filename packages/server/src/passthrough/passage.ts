@@ -28,7 +28,7 @@ import type { ForwardPort, ForwardRequest, ForwardSink, Forwarding } from './for
 import { HeldAnswer } from './held-answer.ts';
 import { BucketList } from './list-buckets.ts';
 import { prepareForward } from './passed-request.ts';
-import type { PassedRequest, PreparedForward } from './passed-request.ts';
+import type { MadeSuccess, PassedRequest, PreparedForward } from './passed-request.ts';
 import { outcomeOfStatus, speaksInBody, writesKey } from './write-outcome.ts';
 
 export interface WriteHooks {
@@ -65,6 +65,8 @@ export class Passage implements ForwardSink {
   /** The answer's body while it is kept back: where it has the last word, and where it is filtered. */
   #held: HeldAnswer | null = null;
   #buckets: BucketList | null = null;
+  /** The answer was made here: what the origin's has for a body is dropped. */
+  #isMade = false;
   #isOver = false;
 
   constructor(
@@ -85,9 +87,9 @@ export class Passage implements ForwardSink {
 
   start(): void {
     const { operation } = this.#passed;
-    // Browser uploads aren't passed on, and a purge is for the cache itself.
+    // A POST on a bucket is a form, which comes in by browser-upload/, or nothing. A purge is for the cache itself.
     if (operation === 'PostObject' || operation === 'PurgeObject') {
-      this.#refuse('NotImplemented');
+      this.#refuse(operation === 'PostObject' ? 'MalformedPOSTRequest' : 'NotImplemented');
       return;
     }
     const prepared = prepareForward(this.#passed);
@@ -144,6 +146,11 @@ export class Passage implements ForwardSink {
     this.#forwarding?.end();
   }
 
+  /** What the request turned out to be isn't right: answers so, and lets nothing be committed. */
+  refuse(code: ErrorCode): void {
+    if (!this.#isOver) this.#refuse(code);
+  }
+
   clientGone(): void {
     if (this.#isOver) return;
     this.#forwarding?.abort();
@@ -157,12 +164,15 @@ export class Passage implements ForwardSink {
     else this.#finishWrites(outcomeOfStatus(status));
     if (status === 200 && operation === 'ListBuckets') {
       this.#buckets = new BucketList(status, headers);
+    } else if (status === 200 && this.#passed.success !== null) {
+      this.#answerMade(this.#passed.success, headers);
     } else {
       this.#answer.begin(method, status, headers);
     }
   }
 
   onBody(bytes: Uint8Array): void {
+    if (this.#isMade) return;
     if (this.#buckets !== null) {
       if (!this.#buckets.push(bytes)) this.#refuse('InternalError');
       return;
@@ -230,6 +240,18 @@ export class Passage implements ForwardSink {
     this.#answer.send(document);
     this.#answer.finish();
     this.#leave();
+  }
+
+  #answerMade(success: MadeSuccess, fromOrigin: readonly string[]): void {
+    this.#isMade = true;
+    const { status, headers, body } = success.answer(fromOrigin);
+    this.#answer.begin(
+      this.#passed.method,
+      status,
+      headers,
+      status === 204 ? undefined : body.length,
+    );
+    this.#answer.send(body);
   }
 
   #outcomeOfBreak(): WriteOutcome {

@@ -20,6 +20,7 @@ function passed(changes: Partial<PassedRequest>): PassedRequest {
     headers: [],
     grants: new GrantSet([]),
     isReported: false,
+    success: null,
     presigned: false,
     payload: 'unsigned',
     contentLength: 0,

@@ -18,6 +18,15 @@ import { withTrailerFraming, withoutAwsChunked, withoutFraming } from './body-he
 import type { ForwardRequest } from './forward.ts';
 import { framedLength, isChecksumTrailer } from './trailer-framing.ts';
 
+export interface MadeSuccess {
+  /** `headers` are the origin's. The body is sent with its length. */
+  answer(headers: readonly string[]): {
+    readonly status: number;
+    readonly headers: readonly string[];
+    readonly body: Uint8Array;
+  };
+}
+
 /** Copied out of the head: it must outlive the call that brought it. */
 export interface PassedRequest {
   readonly method: string;
@@ -37,6 +46,8 @@ export interface PassedRequest {
   readonly isReported: boolean;
   readonly presigned: boolean;
   readonly payload: PayloadForm;
+  /** Makes the answer to a write that the origin made, in place of the origin's; null for the origin's own. */
+  readonly success: MadeSuccess | null;
   /** Bytes of the body on the wire; null when it is chunked, 0 when there is none. */
   readonly contentLength: number | null;
 }

@@ -9,6 +9,7 @@ import { configuredClients } from '../auth/configured-clients.ts';
 import { requiredScratchBytes, SigV4 } from '../auth/sigv4.ts';
 import type { Config, GatewayConfig } from '../config/config.ts';
 import { addressesOf, RingFollower } from '../cluster/ring-follower.ts';
+import { BrowserUploads } from '../browser-upload/browser-uploads.ts';
 import { GatewayDriver } from '../gateway/gateway-driver.ts';
 import { HomeForward } from '../gateway/home-forward.ts';
 import { RequestRouter } from '../gateway/request-router.ts';
@@ -159,8 +160,12 @@ export function startGateway(context: GatewayContext, gateway: GatewayConfig): R
   const count = (operation: string, status: number): void => {
     requests.count(operation, status);
   };
+  const uploads = new BrowserUploads(server, passThrough, sigv4);
   const { domains, debugHeaders } = gateway;
-  router.connect({ server, sigv4, driver, passThrough, hash, domains, debugHeaders, count });
+  router.connect({
+    ...{ server, sigv4, driver, passThrough, uploads, hash },
+    ...{ domains, debugHeaders, count },
+  });
 
   publishGateway(metrics, driver.gateway);
   publishServer(metrics, server.counters);

@@ -91,6 +91,7 @@ export class GatewayRig implements HttpHandler {
       headers: head.rawHeaders(),
       grants: client.grants,
       isReported: false,
+      success: null,
       presigned: this.#sigv4.presigned,
       payload: this.#sigv4.payload,
       contentLength: head.framing === 'chunked' ? null : head.contentLength,
