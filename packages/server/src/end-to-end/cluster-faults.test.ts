@@ -110,6 +110,10 @@ test('a gateway waits for its nodes, and for one that comes later', async (conte
   await cluster.startNode(1, { names: [1] });
   await until('it is ready', async () => (await gateway.readiness()) === 'ready\n');
   assert.equal((await client.get('bucket', 'key')).body.toString(), 'bytes');
+
+  gateway.running.child.kill('SIGUSR1');
+  await until('it has nothing to leave', () => gateway.lines('no ring to leave').length === 1);
+  assert.equal((await client.get('bucket', 'key')).body.toString(), 'bytes');
 });
 
 test('processes that are node and gateway serve each other’s keys, and go on alone', async (context) => {
