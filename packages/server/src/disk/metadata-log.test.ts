@@ -3,7 +3,7 @@ import { appendFileSync, readFileSync, statSync, truncateSync, writeFileSync } f
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Hash128 } from '@s3-accelerator/core/base/hash.ts';
-import { LOG_HEADER_BYTES } from '@s3-accelerator/core/journal/metadata-log.ts';
+import { LOG_HEADER_BYTES, type LogReader } from '@s3-accelerator/core/journal/metadata-log.ts';
 import type { ObjectMetadata } from '@s3-accelerator/core/read.ts';
 import { MetadataLog } from './metadata-log.ts';
 import { readMetadataLog, type LogFound } from './read-log.ts';
@@ -22,15 +22,23 @@ const metadataOf = (name: string): ObjectMetadata => ({
 });
 
 /** What a log says in the end: names by the first word of their hash. */
-function contents(directory: string): { names: Map<number, string>; found: LogFound } {
+function contents(
+  directory: string,
+  told: number[] = [],
+): { names: Map<number, string>; found: LogFound } {
   const names = new Map<number, string>();
-  const found = readMetadataLog(directory, cacheId, {
+  const reader: LogReader = {
     put: ({ h0 }, { etag, size }) => {
       assert.equal(size, 5_000_000_000);
       names.set(h0, etag);
     },
     forgotten: ({ h0 }) => {
       names.delete(h0);
+    },
+  };
+  const found = readMetadataLog(directory, cacheId, reader, {
+    tell: (done, all) => {
+      told.push(done / all);
     },
   });
   return { names, found };
@@ -141,4 +149,17 @@ test('a log that is missing, empty or somebody else’s is begun anew', (context
   writeFileSync(path, Buffer.alloc(100_000, 3));
   assert.equal(contents(directory).found.state, 'foreign');
   assert.equal(statSync(path).size, LOG_HEADER_BYTES);
+});
+
+test('reading a long log tells how far it is', async (context) => {
+  const rig = await openRig(context);
+  const headerLines = Buffer.alloc(200_000, 65);
+  contents(rig.path);
+  const { log } = logOf(rig, new Map());
+  for (let i = 0; i < 30; i++) log.put(hashOf(i), { ...metadataOf('a'), headerLines });
+  await rig.close();
+  const told: number[] = [];
+  assert.equal(contents(rig.path, told).found.entries, 30);
+  assert.equal(told.length, 2);
+  assert.ok(told[0]! > 0.5 && told[0]! < 1 && told[1] === 1);
 });

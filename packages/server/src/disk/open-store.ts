@@ -13,6 +13,7 @@ import { rowPosition, type TableHeader } from '@s3-accelerator/core/journal/tabl
 import { Store, type StoreOptions } from '@s3-accelerator/core/store/store.ts';
 import type { Log } from '../log.ts';
 import { DataDirectory, DataDirectoryError } from './data-directory.ts';
+import { StartProgress } from './start-progress.ts';
 
 /** A store and the files that it speaks of. */
 export interface OpenedStore {
@@ -25,7 +26,6 @@ export interface OpenedStore {
 
 /** Bytes of the table that are read at a time. */
 const pieceBytes = 4 << 20;
-const progressMs = 2000;
 
 const emptyReasons: Readonly<Record<EmptyReason, string>> = {
   new: 'a new data directory: the cache is empty',
@@ -92,16 +92,16 @@ function restore(
 ): RecoveryCounts {
   const recovery = new Recovery(store, header, directory.slabBytesFound);
   const began = performance.now();
-  let nextWord = began + progressMs;
+  const progress = new StartProgress((percent) => {
+    log.info({ percent }, 'reading the slot table');
+  });
   const bytes = directory.tableBytes();
   const piece = new Uint8Array(pieceBytes);
   for (let position = rowPosition(recovery.next); ; position = rowPosition(recovery.next)) {
     const rows = Math.floor(directory.readTable(position, piece) / RECORD_BYTES);
     if (rows === 0) break;
     recovery.take(new Int32Array(piece.buffer, 0, (rows * RECORD_BYTES) / 4));
-    if (performance.now() < nextWord) continue;
-    nextWord += progressMs;
-    log.info({ percent: Math.floor((100 * position) / bytes) }, 'reading the slot table');
+    progress.tell(position, bytes);
   }
   const counts = recovery.finish();
   const ms = Math.round(performance.now() - began);

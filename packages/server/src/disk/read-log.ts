@@ -16,6 +16,7 @@ import {
 } from '@s3-accelerator/core/journal/metadata-log.ts';
 import { readAll } from './data-directory.ts';
 import { logName } from './log-file.ts';
+import type { StartProgress } from './start-progress.ts';
 
 /** What was found. Bytes past `goodBytes` were cut off. */
 export interface LogFound {
@@ -33,6 +34,7 @@ export function readMetadataLog(
   directory: string,
   cacheId: Readonly<Hash128>,
   reader: LogReader,
+  progress: Pick<StartProgress, 'tell'>,
 ): LogFound {
   const { O_RDWR, O_CREAT } = constants;
   const descriptor = openSync(join(directory, logName), O_RDWR | O_CREAT, 0o600);
@@ -45,7 +47,7 @@ export function readMetadataLog(
       writeSync(descriptor, encodeLogHeader(cacheId), 0, LOG_HEADER_BYTES, 0);
       return { entries: 0, goodBytes: LOG_HEADER_BYTES, state: size === 0 ? 'new' : 'foreign' };
     }
-    const { entries, goodBytes } = readAllEntries(descriptor, size, reader);
+    const { entries, goodBytes } = readAllEntries(descriptor, size, reader, progress);
     if (goodBytes < size) ftruncateSync(descriptor, goodBytes);
     return { entries, goodBytes, state: goodBytes < size ? 'torn' : 'whole' };
   } finally {
@@ -57,6 +59,7 @@ function readAllEntries(
   descriptor: number,
   size: number,
   reader: LogReader,
+  progress: Pick<StartProgress, 'tell'>,
 ): { entries: number; goodBytes: number } {
   const piece = new Uint8Array(Math.max(pieceBytes, 2 * MAX_LOG_ENTRY_BYTES));
   let goodBytes = LOG_HEADER_BYTES;
@@ -66,6 +69,7 @@ function readAllEntries(
     const read = readEntries(piece.subarray(0, length), 0, reader);
     goodBytes += read.end;
     entries += read.entries;
+    progress.tell(goodBytes, size);
     // What is left of the last piece is an entry that was cut off.
     if (read.isTorn || read.end === 0) break;
   }

@@ -18,6 +18,7 @@ import { LocalFiles } from '../disk/local-files.ts';
 import { LogFile } from '../disk/log-file.ts';
 import { openStore, type OpenedStore } from '../disk/open-store.ts';
 import { readMetadataLog } from '../disk/read-log.ts';
+import { StartProgress } from '../disk/start-progress.ts';
 import type { Gossip } from '../gossip/gossip.ts';
 import type { FaultLog, Log } from '../log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
@@ -157,7 +158,10 @@ export async function startNode(context: ProcessContext, node: NodeConfig): Prom
     faults,
   });
 
-  const known = readMetadataLog(node.dataDir, header.cacheId, driver.node.metadataLog);
+  const progress = new StartProgress((percent) => {
+    log.info({ percent }, 'reading the metadata log');
+  });
+  const known = readMetadataLog(node.dataDir, header.cacheId, driver.node.metadataLog, progress);
   log.info(known, 'metadata of earlier runs is back');
 
   const originFault = (failure: OriginFailure, bucket: string): void => {
