@@ -266,7 +266,7 @@ export const fillBugs: readonly PlantedBug[] = [
     breaks: [2, 7],
     file: 'packages/core/src/node/owner.ts',
     find: '    if (!digest.objectHashMatches(bucket, key, hash)) {\n',
-    replace: '    if (!digest.objectHashMatches(bucket, key, hash) && etag === null) {\n',
+    replace: '    if (!digest.objectHashMatches(bucket, key, hash) && now < 0) {\n',
     why: 'A peer that sends a wrong hash has one object’s bytes stored as another’s.',
   },
   {
