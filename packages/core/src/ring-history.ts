@@ -79,8 +79,8 @@ export class RingHistory {
   }
 
   /**
-   * Writes the node ids that owned a placement before its present owner did, the latest first, and returns how many there
-   * are: at most two.
+   * Writes the node ids of two that owned a placement before its present owner did, and returns how many there are: the latest, and the
+   * earliest of the window. Those between are newcomers of a cluster that grows faster than it is read.
    */
   previousOwners(now: number, placement: Readonly<Placement>, into: number[]): number {
     if (this.#rings.length > 1) this.#prune(now);
@@ -91,9 +91,9 @@ export class RingHistory {
       const nodeId = ring.members[index]?.nodeId ?? -1;
       if (ring === this.current) present = nodeId;
       if (nodeId < 0 || nodeId === present || (count > 0 && into[0] === nodeId)) continue;
-      into[count] = nodeId;
-      count += 1;
-      if (count === maxPreviousOwners) break;
+      const last = Math.min(count, maxPreviousOwners - 1);
+      into[last] = nodeId;
+      count = last + 1;
     }
     return count;
   }

@@ -46,7 +46,7 @@ export const defaultNodeLimits: NodeLimits = {
   metadataBytes: 512 * 1024 * 1024,
   maxVerifications: 64,
   fallbackWindowMs: 600_000,
-  peerFetchTimeoutMs: 200,
+  peerFetchTimeoutMs: 500,
   peerRestMs: 10_000,
   standInMs: 60_000,
   scrubIntervalMs: Infinity,

@@ -12,6 +12,7 @@ import { PeerFetches } from '../node/peer-fetches.ts';
 import { defaultPeerOptions } from '../peers/link-options.ts';
 import { Peers } from '../peers/peers.ts';
 import { linkKey } from './link-key.ts';
+import { PastRings } from './past-rings.ts';
 import type { ProcessContext } from './start-node.ts';
 
 /** Blocks that come from one node at a time; more wait. */
@@ -30,14 +31,19 @@ export function startNodePeers(
   driver: NodeDriver,
 ): NodePeers {
   const { ring, now } = context;
-  const peers = openPeers(context, node, driver);
+  const tell = (): void => {
+    driver.node.onRing(now(), ring.current, ring.history.rings(now()).slice(1));
+  };
+  const peers = openPeers(context, node, driver, new PastRings(ring, now, tell));
   const setMembers = (): void => {
     peers?.setMembers(addressesOf(othersOf(ring.history, now(), node.id)));
   };
-  ring.onChange((changed) => {
+  ring.onChange(() => {
     // First, so that whoever the core asks can be reached.
     setMembers();
-    driver.node.onRing(now(), changed, ring.history.rings(now()).slice(1));
+    tell();
+    // Opens links: whoever has just come learns the past over them.
+    peers?.reachesAny();
   });
   const forgetting = setInterval(setMembers, forgetMs);
   forgetting.unref();
@@ -51,9 +57,10 @@ export function startNodePeers(
 
 /** Links to other nodes; null in a process that is a cluster of its own. */
 function openPeers(
-  { config, reactor, ring, faults, metrics }: ProcessContext,
+  { config, reactor, faults, metrics }: ProcessContext,
   node: NodeConfig,
   driver: NodeDriver,
+  past: PastRings,
 ): Peers | null {
   if (config.cluster === undefined) return null;
   const { secret, tcp } = config.cluster;
@@ -72,7 +79,7 @@ function openPeers(
     faults,
     fetches,
   );
-  peers.ring = ring;
+  peers.ring = past;
   fetches.peers = peers;
   driver.peerFetches = fetches;
   publishLimit(metrics, 'node_peer_reads', () => peers.readsRefused);
