@@ -78,8 +78,10 @@ export class StepRun implements ConnectionHost {
     const options = { start: start + phase, recordAt, endAt, requests, intervalMs };
     const ledger = new Ledger(recordAt, start, onSecond);
     const cpuBefore = process.cpuUsage();
-    const wait = start - performance.now();
-    if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
+    // More than once: a timer may be early by a part of a millisecond.
+    for (let wait = start - performance.now(); wait > 0; wait = start - performance.now()) {
+      await new Promise((resolve) => setTimeout(resolve, wait));
+    }
     this.#run = { pace: new Pace(options), ledger, drainBy: endAt + step.timeoutMs };
     const ticks = setInterval(() => this.#tick(), tickMs);
     this.#pump();
@@ -205,19 +207,21 @@ export class StepRun implements ConnectionHost {
       if (connection.isClosed && !pace.isOver(now)) connection.open();
     }
     this.#pump();
-    const isIdle = this.#idle.length === this.#connections.filter((one) => !one.isClosed).length;
-    if ((pace.isOver(now) && isIdle) || now > drainBy) this.#end();
+    if (now > drainBy) this.#giveUpOverdue(now);
+    const open = this.#connections.filter((one) => !one.isClosed).length;
+    if (!pace.isOver(now) || this.#idle.length < open) return;
+    for (const connection of this.#connections) connection.close();
+    this.#done.resolve(undefined);
   }
 
-  #end(): void {
+  #giveUpOverdue(now: number): void {
     const { pace, ledger } = this.#run!;
-    const overdue = pace.overdue(performance.now());
+    const overdue = pace.overdue(now);
     if (overdue > 0) {
       const why = 'no connection was free in time: more connections are needed, or a lower rate';
       ledger.countError('due and never sent', why, overdue);
     }
-    for (const connection of this.#connections) connection.close();
-    this.#done.resolve(undefined);
+    pace.stop();
   }
 }
 
