@@ -1,6 +1,7 @@
 /**
- * Random schedules over one gateway and three nodes: reads of every kind, writes through the gateway and behind its back,
- * clients that leave or stall, nodes that go, crash or restart, S3 that fails or cuts bodies short, disks that fail and forget, little
+ * Random schedules over one gateway and three to five nodes: reads of every kind, writes through the gateway and behind its back,
+ * clients that leave or stall, nodes that go, crash or restart, rings that change and that everybody hears of in his own time,
+ * previous owners that are silent or break off, S3 that fails or cuts bodies short, disks that fail and forget, little
  * memory. Every answer is judged byte for byte against what S3 held; afterwards nothing may be left of anything.
  */
 import assert from 'node:assert/strict';
@@ -24,6 +25,7 @@ interface Schedule extends RigOptions {
   readonly unknownPercent: number;
   readonly crashPercent: number;
   readonly diskFaultPercent: number;
+  readonly ringPercent: number;
 }
 
 const keys = ['a', 'b', 'c'];
@@ -56,8 +58,12 @@ class Run {
     this.rig.s3.faultOf = () => null;
     for (const node of this.rig.nodes) {
       node.isDown = false;
+      node.isSilent = false;
+      node.cutsHandovers = false;
       node.disk.heal();
     }
+    // All of them again: one alone may be too small for what it is asked.
+    this.rig.changeRing(this.rig.nodes.map((_, nodeId) => nodeId));
     for (const client of this.stalled) if (client.isOpen) this.rig.resume(client);
     this.rig.assertNothingLeft();
     this.#judgeAll();
@@ -80,13 +86,24 @@ class Run {
     else if (dice < 94) this.#resume();
     else if (dice < 97) rig.pass(prng.below(50));
     else rig.pass(prng.below(8000));
+    if (prng.below(100) < this.schedule.ringPercent) this.#changeRing();
     for (const node of rig.nodes) this.#disturb(node);
+  }
+
+  #changeRing(): void {
+    const { rig, prng } = this;
+    const members = rig.nodes.map((_, nodeId) => nodeId).filter(() => prng.chance(0.7));
+    if (members.length > 0) rig.changeRing(members);
   }
 
   #disturb(node: TestNode): void {
     const { prng, schedule } = this;
     const isDue = (percent: number): boolean => prng.below(100) < percent;
     if (prng.chance(0.02)) node.isDown = !node.isDown;
+    if (isDue(schedule.ringPercent)) {
+      node.isSilent = prng.chance(0.1);
+      node.cutsHandovers = prng.chance(0.2);
+    }
     node.disk.nextWriteErrno = isDue(schedule.diskFaultPercent) ? diskFails : 0;
     node.disk.nextSlabSyncErrno = isDue(schedule.diskFaultPercent) ? diskFails : 0;
     node.disk.nextTableSyncErrno = isDue(schedule.diskFaultPercent) ? diskFails : 0;
@@ -231,9 +248,14 @@ const schedules: fc.Arbitrary<Schedule> = fc.record({
     rowsPerSync: fc.constantFrom(1, 4096),
     slabSyncDelayMs: fc.constantFrom(0, 30, 200),
     scrubIntervalMs: fc.constantFrom(100_000, Infinity),
+    fallbackWindowMs: fc.constantFrom(0, 500, 600_000),
+    peerFetchTimeoutMs: fc.constantFrom(5, 500),
+    standInMs: fc.constantFrom(50, 60_000),
   }),
   crashPercent: fc.constantFrom(0, 2, 10),
   diskFaultPercent: fc.constantFrom(0, 5, 30),
+  ringPercent: fc.constantFrom(0, 3, 15),
+  spareNodes: fc.constantFrom(0, 2),
   storeBytes: fc.constantFrom(0.125, 1, 8).map((mib) => mib * 1024 * 1024),
 });
 

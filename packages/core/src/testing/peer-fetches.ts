@@ -31,6 +31,8 @@ export class PeerFetches implements TransferEvents {
   readonly #way: PeerWay;
   readonly #events: PeerFetchEvents;
   readonly #open = new Map<FetchId, OpenFetch>();
+  /** Changes what other nodes answer. */
+  #falsify: (answer: ReadAnswer) => void = () => undefined;
 
   constructor(way: PeerWay, events: PeerFetchEvents) {
     this.#way = way;
@@ -69,6 +71,11 @@ export class PeerFetches implements TransferEvents {
     this.#way.cancelAtNode(fetch.transfer);
   }
 
+  /** From now on every answer is changed by this before it arrives. */
+  falsify(change: (answer: ReadAnswer) => void): void {
+    this.#falsify = change;
+  }
+
   /** The process is gone. */
   forgetAll(): void {
     for (const { transfer } of this.#open.values()) transfer.isCancelled = true;
@@ -76,6 +83,7 @@ export class PeerFetches implements TransferEvents {
   }
 
   answerArrives(transfer: Transfer, answer: ReadAnswer): void {
+    this.#falsify(answer);
     transfer.isAnnounced = true;
     if (answer.bodyLength === 0) this.#open.delete(transfer.read);
     this.#events.onPeerAnswer(transfer.read, answer);
