@@ -66,6 +66,7 @@ export const neededRight: Readonly<Record<Operation, Right>> = {
   PutObjectLegalHold: 'writeKey',
   PutObjectRetention: 'writeKey',
   RestoreObject: 'writeKey',
+  UpdateObjectEncryption: 'writeKey',
   PurgeObject: 'writeKey',
   CopyObject: 'writeKeyReadSource',
   UploadPartCopy: 'writeKeyReadSource',
@@ -75,6 +76,8 @@ export const neededRight: Readonly<Record<Operation, Right>> = {
   WriteBucketSettings: 'writeBucket',
   CreateBucket: 'writeBucket',
   DeleteBucket: 'writeBucket',
+  RenameObject: 'writeBucket',
+  CreateSession: 'writeBucket',
   Unknown: 'writeBucket',
 };
 

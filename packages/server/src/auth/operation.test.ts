@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Resource } from '@s3-accelerator/core/s3/object-key.ts';
 import { parseQuery } from '@s3-accelerator/core/s3/query.ts';
 import type { RequestMethod } from '../http/request-head.ts';
-import { operationOf } from './operation.ts';
+import { operationOf, refusedOperations } from './operation.ts';
 
 const service: Resource = { bucket: '', key: '' };
 const bucket: Resource = { bucket: 'b', key: '' };
@@ -82,6 +82,18 @@ test('a copy source in the query is refused, whether there is one in the header 
   assert.equal(operation('PUT', object, query), null);
   assert.equal(operation('PUT', object, query, true), null);
   assert.equal(operation('PUT', object, `acl&${query}`), null);
+});
+
+test('what is never passed on is known beside whatever else', () => {
+  for (const query of ['session', 'acl&session', 'Session=1&session', 'unknown&session']) {
+    assert.equal(operation('GET', bucket, query), 'CreateSession', query);
+    assert.equal(operation('GET', object, query), 'CreateSession', query);
+  }
+  assert.equal(operation('PUT', object, 'renameObject&acl'), 'RenameObject');
+  assert.equal(operation('PUT', object, 'renameObject', true), 'RenameObject');
+  for (const refused of ['CreateSession', 'RenameObject', 'PurgeObject'] as const) {
+    assert.ok(refusedOperations.has(refused));
+  }
 });
 
 test('what could be read in two ways is unknown', () => {

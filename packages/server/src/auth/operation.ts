@@ -47,6 +47,9 @@ export type Operation =
   | 'PutObjectLegalHold'
   | 'PutObjectRetention'
   | 'RestoreObject'
+  | 'UpdateObjectEncryption'
+  | 'RenameObject'
+  | 'CreateSession'
   | 'PurgeObject'
   | 'Unknown';
 
@@ -58,6 +61,9 @@ const settings: ByMethod = {
   DELETE: 'WriteBucketSettings',
 };
 
+/** Settings that come into being by a POST. */
+const createdSettings: ByMethod = { ...settings, POST: 'WriteBucketSettings' };
+
 /** Parameters that make a request on a bucket another operation. */
 const bucketSubresources: ReadonlyMap<string, ByMethod> = new Map<string, ByMethod>([
   ['list-type', { GET: 'ListObjectsV2' }],
@@ -65,7 +71,10 @@ const bucketSubresources: ReadonlyMap<string, ByMethod> = new Map<string, ByMeth
   ['uploads', { GET: 'ListMultipartUploads' }],
   ['location', { GET: 'GetBucketLocation' }],
   ['delete', { POST: 'DeleteObjects' }],
+  ['metadataConfiguration', createdSettings],
+  ['metadataTable', createdSettings],
   ...[
+    'abac',
     'accelerate',
     'acl',
     'analytics',
@@ -75,6 +84,8 @@ const bucketSubresources: ReadonlyMap<string, ByMethod> = new Map<string, ByMeth
     'inventory',
     'lifecycle',
     'logging',
+    'metadataInventoryTable',
+    'metadataJournalTable',
     'metrics',
     'notification',
     'object-lock',
@@ -110,6 +121,7 @@ const objectSubresources: ReadonlyMap<string, ByMethod> = new Map<string, ByMeth
   ],
   ['select', { POST: 'SelectObjectContent' }],
   ['restore', { POST: 'RestoreObject' }],
+  ['encryption', { PUT: 'UpdateObjectEncryption' }],
   ['x-accel-purge', { POST: 'PurgeObject' }],
 ]);
 
@@ -174,6 +186,30 @@ function isAnywhere(name: string): boolean {
   );
 }
 
+/**
+ * What this gateway never does, whatever the grants. A session's credentials are the origin's own, and work without the gateway;
+ * a renaming takes an object away under a name that isn't the request's; a purge is for the cache itself and is yet to come.
+ */
+export const refusedOperations: ReadonlySet<Operation> = new Set<Operation>([
+  'CreateSession',
+  'RenameObject',
+  'PurgeObject',
+]);
+
+/** Parameters that are refused beside whatever else stands in the query, in lower case. */
+const neverPassed: ReadonlyMap<string, Operation> = new Map<string, Operation>([
+  ['session', 'CreateSession'],
+  ['renameobject', 'RenameObject'],
+]);
+
+function neverPassedIn(parameters: readonly QueryParameter[]): Operation | null {
+  for (const { name } of parameters) {
+    const operation = neverPassed.get(name.toLowerCase());
+    if (operation !== undefined) return operation;
+  }
+  return null;
+}
+
 const noSubresource = Symbol('no subresource');
 
 /** The one subresource that a query names; null when it names two, repeats a parameter, or holds an unknown one. */
@@ -223,6 +259,8 @@ export function operationOf(
         ? ([plainBucket, bucketSubresources, bucketParameters] as const)
         : ([plainObject, objectSubresources, objectParameters] as const);
   if (parameters.length === 0 && !copies) return plain[method] ?? null;
+  const never = neverPassedIn(parameters);
+  if (never !== null) return never;
   const subresource = subresourceOf(parameters, subresources, refining);
   const operation =
     subresource === null

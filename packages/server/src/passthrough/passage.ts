@@ -16,6 +16,7 @@ import type { WriteOutcome } from '@s3-accelerator/core/gateway/knowledge.ts';
 import { s3Errors } from '@s3-accelerator/core/s3/errors.ts';
 import type { ErrorCode } from '@s3-accelerator/core/s3/errors.ts';
 import { splitTarget } from '@s3-accelerator/core/s3/object-key.ts';
+import { refusedOperations } from '../auth/operation.ts';
 import { newBodyVerifier } from '../auth/body-verifier.ts';
 import type { BodyExpectation, BodyVerifier } from '../auth/body-verifier.ts';
 import type { ExchangeId } from '../http/exchange.ts';
@@ -87,9 +88,14 @@ export class Passage implements ForwardSink {
 
   start(): void {
     const { operation } = this.#passed;
-    // A POST on a bucket is a form, which comes in by browser-upload/, or nothing. A purge is for the cache itself.
-    if (operation === 'PostObject' || operation === 'PurgeObject') {
-      this.#refuse(operation === 'PostObject' ? 'MalformedPOSTRequest' : 'NotImplemented');
+    // Whoever hands requests over has asked already. What must never reach an origin is asked about here too.
+    if (refusedOperations.has(operation)) {
+      this.#refuse('NotImplemented');
+      return;
+    }
+    // A POST on a bucket is a form, which comes in by browser-upload/, or nothing.
+    if (operation === 'PostObject') {
+      this.#refuse('MalformedPOSTRequest');
       return;
     }
     const prepared = prepareForward(this.#passed);

@@ -43,6 +43,16 @@ test('a virtual-host target gets its bucket in front, and keeps every other byte
   );
 });
 
+test('a separator of other query readers is spelled out, wherever it stands', () => {
+  const { request } = prepared({
+    method: 'GET',
+    target: '/data?list-type=2&prefix=a;prefix=b+c&x-id=d;e',
+  });
+  assert.equal(request.target, '/data?list-type=2&prefix=a%3Bprefix=b%20c&x-id=d%3Be');
+  const one = prepared({ method: 'GET', target: '/data/k;k?versionId=1;acl' }).request;
+  assert.equal(one.target, '/data/k;k?versionId=1%3Bacl');
+});
+
 test('headers that a presigned URL carries in its query become headers, its signature does not', () => {
   const target =
     '/data/k?x-id=PutObject&X-Amz-Acl=private&x-amz-meta-a=b%20c&X-Amz-Signature=s&X-Amz-Date=d';

@@ -103,18 +103,20 @@ function decodedLength(headers: readonly string[]): number | null {
 }
 
 /**
- * The target with the bucket in its path. In the prefix of a listing `+` becomes `%20`, which is how it was read when the grant
- * was checked: an origin that reads it as itself would list other keys.
+ * The target with the bucket in its path. Where an origin could read a query in another way than it was read when the grant was
+ * checked, and so list other keys, it gets the one spelling that all read alike: in the prefix of a listing `+` becomes `%20`, and
+ * anywhere `;`, which is a separator to some, becomes `%3B`.
  */
 function pathStyleTarget(passed: PassedRequest): string {
   const { path, query } = splitTarget(passed.target);
   const whole = passed.isVirtualHost ? `/${passed.bucket}${path}` : path;
   if (query === null) return whole;
-  if (!passed.parameters.some(isPlusPrefix)) return `${whole}?${query}`;
+  const plain = query.replaceAll(';', '%3B');
+  if (!passed.parameters.some(isPlusPrefix)) return `${whole}?${plain}`;
   const raw = passed.parameters.map((one) =>
     isPlusPrefix(one) ? one.raw.replaceAll('+', '%20') : one.raw,
   );
-  return `${whole}?${raw.join('&')}`;
+  return `${whole}?${raw.join('&').replaceAll(';', '%3B')}`;
 }
 
 function isPlusPrefix({ name, raw }: QueryParameter): boolean {

@@ -56,6 +56,7 @@ const changesKey: ReadonlySet<Operation> = new Set<Operation>([
   'CompleteMultipartUpload',
   'DeleteObject',
   'RestoreObject',
+  'UpdateObjectEncryption',
   'PutObjectAcl',
   'PutObjectTagging',
   'DeleteObjectTagging',
