@@ -82,18 +82,23 @@ export class MemoryS3 {
 
   /**
    * Writes an object directly, behind the back of everything that watches requests.
-   * @param headers as a PUT would send them. @returns the ETag, without quotes.
+   * @param headers as a PUT would send them.
+   * @param answered further headers of every read: what S3 says of an object because of its bucket, such as a version.
+   * @returns the ETag, without quotes.
    */
   put(
     bucket: string,
     key: string,
     bytes: Uint8Array | string,
     headers: Readonly<Record<string, string>> = {},
+    answered: Readonly<Record<string, string>> = {},
   ): string {
     const body = typeof bytes === 'string' ? Buffer.from(bytes, 'utf8') : bytes;
     const etag = createHash('md5').update(body).digest('hex');
+    const record = this.#record(key, headers);
     this.#store.bucket(bucket).put({
-      ...this.#record(key, headers),
+      ...record,
+      headers: [...record.headers, ...Object.entries(answered)],
       content: contentFrom(body),
       etag,
     });
