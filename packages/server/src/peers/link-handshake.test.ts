@@ -264,6 +264,35 @@ describe('links that are not to be', () => {
     assert.deepEqual([cluster.core.outcome(1), cluster.core.outcome(2)], ['peer', 'peer']);
   });
 
+  test('one that never answered is waited for once, and asked again when it answers', async () => {
+    const cluster = newCluster({ peer: { handshakeMs: 2000, minBackoffMs: 1, pingMs: 50 } });
+    const { core, peers, port, node, server } = cluster;
+    let deaf = true;
+    await impostor(cluster, (socket) => {
+      const onward = connect(port, '127.0.0.1');
+      sockets.push(onward);
+      onward.on('error', () => undefined);
+      socket.on('data', (chunk) => deaf || onward.write(chunk));
+      onward.on('data', (chunk) => deaf || socket.write(chunk));
+    });
+    peers.sendRead(1, 1, blocksRequest(0, 10));
+    await until('the first failure', () => core.outcome(1) === 'peer');
+    const began = performance.now();
+    for (let read = 2; read <= 20; read++) {
+      peers.sendRead(read, 1, blocksRequest(0, read % 2 === 0 ? 10 : 100_000));
+      await until('a failure at once', () => core.outcome(read) === 'peer');
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    assert.ok(performance.now() - began < 1900, 'nothing waited for a handshake');
+    deaf = false;
+    node.answer = (asker) => server.answerFailure(asker, 'changed', null);
+    await until('it is reached', () => peers.reachesAny());
+    peers.sendRead(30, 1, blocksRequest(0, 10));
+    peers.sendRead(31, 1, blocksRequest(0, 100_000));
+    await until('both answers', () => core.outcome(31) === 'changed');
+    assert.equal(core.outcome(30), 'changed');
+  });
+
   test('a node that isn’t there fails its reads, at once while the gate is shut', async () => {
     const cluster = newCluster({ peer: { minBackoffMs: 500 } });
     const { core, peers, port, server } = cluster;

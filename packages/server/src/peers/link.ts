@@ -64,6 +64,8 @@ export class Link implements ConnectionOwner {
   heard = false;
   /** The mark of the ring that the other end last said it has; 0 before it said anything. */
   ringMark = 0;
+  /** It ended because the handshake took too long: the other end's machine answers, its process doesn't. */
+  isLate = false;
 
   readonly #handshake: Handshake;
   readonly #header = newFrameHeader();
@@ -355,6 +357,7 @@ export class Link implements ConnectionOwner {
         `link to ${this.#peer} ended: no handshake within ${handshakeMs} ms`,
         { peer: this.#peer },
       );
+      this.isLate = true;
       this.lose();
     }, handshakeMs);
   }

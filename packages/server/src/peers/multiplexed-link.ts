@@ -84,6 +84,11 @@ export class MultiplexedLink implements LinkUser, ReadLink {
     return this.#link.serving;
   }
 
+  /** Whether it ended because nobody answered its handshake in time. */
+  get isLate(): boolean {
+    return this.#link.isLate;
+  }
+
   /** Whether anything came over it since the last `watch`. */
   get hasSpoken(): boolean {
     return this.#link.serving && this.#link.heard;

@@ -4,7 +4,8 @@
  *
  * Links are opened when they are first needed and again after they were lost; a node that can't be reached fails reads at once
  * until the connect gate opens. Multiplexed links are pinged when they fall silent; one that stays silent gives up the node's
- * other links too, since it stands for the host.
+ * other links too, since it stands for the host. From then on, and when a handshake isn't answered, nothing waits for this node: links
+ * are tried, and until one is open reads and requests go elsewhere at once.
  */
 import type { ReadRequest } from '@s3-accelerator/core/read.ts';
 import type { AskedForward, ForwardWay } from './asked-forward.ts';
@@ -30,6 +31,8 @@ export class Peer implements ForwardWay {
   #turn = 0;
   #wasReached = false;
   #isRetired = false;
+  /** It was silent for too long, or its process doesn't answer: until a link is open nothing is sent to it. */
+  #standsStill = false;
   /** Multiplexed links that the node takes no further reads on. */
   readonly #leaving = new Set<MultiplexedLink>();
 
@@ -66,19 +69,20 @@ export class Peer implements ForwardWay {
 
   /** Sends a read on the kind of link that fits its answer. */
   send(pending: PendingRead, request: ReadRequest): void {
-    if (pending.bodyLimit > this.#options.smallAnswerBytes) {
+    const isLarge = pending.bodyLimit > this.#options.smallAnswerBytes;
+    if (isLarge && !this.#standsStill) {
       this.#exclusive.send(pending, request);
       return;
     }
     const link = this.#takeMultiplexed();
-    if (link === null) this.#reads.failLater(pending, 'peer');
+    if (link === null || this.#standsStill) this.#reads.failLater(pending, 'peer');
     else link.send(pending, request);
   }
 
   take(asked: AskedForward): void {
-    // Opened for its pings: a node that dies without a word must not keep this request for ever.
     this.#takeMultiplexed();
-    this.#forward.take(asked);
+    if (this.#standsStill) asked.goOn(`${this.host}:${this.port} does not answer`);
+    else this.#forward.take(asked);
   }
 
   withdraw(asked: AskedForward): void {
@@ -124,6 +128,7 @@ export class Peer implements ForwardWay {
 
   onMultiplexedOpen(): void {
     this.#gate.succeeded();
+    this.#standsStill = false;
     this.#wasReached = true;
     this.#reached();
   }
@@ -136,6 +141,7 @@ export class Peer implements ForwardWay {
   onMultiplexedLost(link: MultiplexedLink, served: boolean): void {
     this.#forget(link);
     this.#leaving.delete(link);
+    if (link.isLate) this.#standsStill = true;
     if (!served) this.#gate.failed(performance.now(), Math.random());
   }
 
@@ -145,6 +151,7 @@ export class Peer implements ForwardWay {
   }
 
   #loseAll(): void {
+    this.#standsStill = true;
     this.#gate.failed(performance.now(), Math.random());
     for (const link of [...this.#multiplexed, ...this.#leaving]) link?.close();
     this.#exclusive.closeLinks();
