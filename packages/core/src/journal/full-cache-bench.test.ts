@@ -35,7 +35,13 @@ test('the files of a full cache bring all of its blocks back, trusted', (context
   readSync(descriptor, slab);
   closeSync(descriptor);
   const newId = { h0: 0, h1: 0, h2: 0, h3: 1 };
-  const plan = planStart(table.subarray(0, HEADER_BYTES), slab, size, store, newId);
+  const plan = planStart(
+    table.subarray(0, HEADER_BYTES),
+    slab,
+    { bytes: size, file: 0 },
+    store,
+    newId,
+  );
   equal(plan.kind, 'restore');
   const recovery = new Recovery(store, plan.header, size);
   recovery.take(wordsOf(table.subarray(rowPosition(recovery.next))));

@@ -28,8 +28,9 @@ const plan = (
   table: Uint8Array,
   slab: Uint8Array,
   wanted = shape,
-  slabBytes = wanted.slabBytes,
-): StartPlan => planStart(table, slab, slabBytes, wanted, newId);
+  bytes = wanted.slabBytes,
+  file = 0,
+): StartPlan => planStart(table, slab, { bytes, file }, wanted, newId);
 
 function assertEmpty(found: StartPlan, reason: string): void {
   ok(found.kind === 'empty');
@@ -56,6 +57,21 @@ test('a slab that missed the last run makes every row doubtful', () => {
   const found = plan(tableOf(second), encodeSlabHeader(first));
   ok(found.kind === 'restore' && !found.isSlabTrusted);
   ok(!endedClean(found.header, 1) && !endedClean(found.header, 2));
+});
+
+test('a copy of a slab is trusted if it was left clean, and never if it may have been copied under a writer', () => {
+  const { slabBytes } = shape;
+  const clean = plan(tableOf(cleanEnd(first)), encodeSlabHeader(first), shape, slabBytes, 77);
+  ok(clean.kind === 'restore' && clean.isSlabTrusted);
+  equal(clean.header.slabFile, 77);
+  const second = nextRun(cleanEnd(first), shape, true);
+  const crashed = plan(tableOf(second), encodeSlabHeader(second), shape, slabBytes, 77);
+  ok(crashed.kind === 'restore' && !crashed.isSlabTrusted);
+  ok(!endedClean(crashed.header, 1));
+  const known = { ...second, slabFile: 2 ** 40 + 5 };
+  const same = plan(tableOf(known), encodeSlabHeader(known), shape, slabBytes, 2 ** 40 + 5);
+  ok(same.kind === 'restore' && same.isSlabTrusted);
+  ok(endedClean(same.header, 1));
 });
 
 test('a run that the table’s header forgot is not begun once more', () => {

@@ -5,6 +5,9 @@
  * cache: nothing of it can be used, so the cache begins empty under a new id. A slab that missed the table's last run (an older
  * copy, say) is used, and every block verified before it is served.
  *
+ * So is the copy of a slab whose table's last run didn't end clean: it may have been taken while that run was writing, so that rows
+ * of earlier runs speak of bytes that are newer than they. A copy of files that were left clean is as good as they.
+ *
  * So is one that has to be made longer, because it was cut or because the cache grows. What it gains is zeros, and there may be
  * rows that speak of these bytes: they go, but a crash brings them back as long as that isn't durable.
  */
@@ -12,6 +15,7 @@ import { equalHash128, type Hash128 } from '../base/hash.ts';
 import {
   decodeSlabHeader,
   decodeTableHeader,
+  endedClean,
   firstHeader,
   nextRun,
   type TableHeader,
@@ -47,21 +51,27 @@ export type StartPlan =
       readonly header: TableHeader;
     };
 
+/** The slab's file as it was found: how long it is, and the number that its file system gave it. */
+export interface FoundSlab {
+  readonly bytes: number;
+  readonly file: number;
+}
+
 /**
- * `table` and `slab` are the first HEADER_BYTES of each file, as far as they go; empty when there is no such file. `slabBytes` is how
- * long the slab was found. `newId` are random bits, used when the cache begins empty.
+ * `table` and `slab` are the first HEADER_BYTES of each file, as far as they go; empty when there is no such file. `newId` are random
+ * bits, used when the cache begins empty.
  */
 export function planStart(
   table: Uint8Array,
   slab: Uint8Array,
-  slabBytes: number,
+  found: FoundSlab,
   shape: TableShape,
   newId: Readonly<Hash128>,
 ): StartPlan {
   const empty = (reason: EmptyReason): StartPlan => ({
     kind: 'empty',
     reason,
-    header: firstHeader(newId, shape),
+    header: { ...firstHeader(newId, shape), slabFile: found.file },
   });
   const foundTable = decodeTableHeader(table);
   const foundSlab = decodeSlabHeader(slab);
@@ -82,8 +92,10 @@ export function planStart(
   if (foundSlab.kind !== 'header') return empty('slab-damaged');
   const { header } = foundSlab;
   if (!equalHash128(header.cacheId, last.cacheId)) return empty('slab-foreign');
-  const isSlabTrusted = header.run === last.run && slabBytes >= shape.slabBytes;
+  const isSameFile = last.slabFile === found.file || endedClean(last, last.run);
+  const isSlabTrusted = header.run === last.run && isSameFile && found.bytes >= shape.slabBytes;
   // A table whose newer header was lost would begin the slab's run once more, and its clean end vouch for rows of a crash.
   const former = { ...last, run: Math.max(last.run, header.run) };
-  return { kind: 'restore', isSlabTrusted, header: nextRun(former, shape, isSlabTrusted) };
+  const next = { ...nextRun(former, shape, isSlabTrusted), slabFile: found.file };
+  return { kind: 'restore', isSlabTrusted, header: next };
 }

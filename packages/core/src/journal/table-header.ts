@@ -11,7 +11,8 @@
  *
  *   0–3  magic         4  format      5  sequence       6–9  cache id
  *   10   block bytes  11  extent bytes   12, 13  bytes of the slab, low and high
- *   14   run          15, 16  which runs ended clean: bit i for run − i    17–30  zero    31  check
+ *   14   run          15, 16  which runs ended clean: bit i for run − i
+ *   17, 18  number of the slab's file, low and high    19–30  zero    31  check
  */
 import { mix32, type Hash128 } from '../base/hash.ts';
 import type { BlockPlace } from '../store/block-place.ts';
@@ -49,6 +50,8 @@ export interface TableHeader {
   /** Bit i tells whether run − i ended clean; runs 0 to 31 back, and 32 to 63 back. */
   readonly cleanRunsLow: number;
   readonly cleanRunsHigh: number;
+  /** The number that the file system gave the slab's file (its inode): a copy of the slab has another. */
+  readonly slabFile: number;
 }
 
 /** How a cache is cut; what the header keeps of the store's shape. */
@@ -89,6 +92,7 @@ export function firstHeader(cacheId: Readonly<Hash128>, shape: TableShape): Tabl
     run: 1,
     cleanRunsLow: 0,
     cleanRunsHigh: 0,
+    slabFile: 0,
   };
 }
 
@@ -172,6 +176,8 @@ function encode(header: TableHeader, magic: Int32Array): Uint8Array {
   words[14] = header.run;
   words[15] = header.cleanRunsLow;
   words[16] = header.cleanRunsHigh;
+  words[17] = header.slabFile % TWO_32;
+  words[18] = Math.floor(header.slabFile / TWO_32);
   words[CHECK] = checkOf(words);
   return bytes;
 }
@@ -197,6 +203,7 @@ function decode(bytes: Uint8Array, start: number, magic: Int32Array): FoundHeade
       run: unsigned(14),
       cleanRunsLow: unsigned(15),
       cleanRunsHigh: unsigned(16),
+      slabFile: unsigned(17) + unsigned(18) * TWO_32,
     },
   };
 }

@@ -118,7 +118,8 @@ export class TestDisk implements JournalEffects {
     const newId = { h0: this.#lives, h1: this.#prng.u32(), h2: 3, h3: 4 };
     const tableHead = this.table.read(0, HEADER_BYTES);
     const slabHead = this.slab.read(0, Math.min(HEADER_BYTES, this.slab.length));
-    const plan = planStart(tableHead, slabHead, this.slab.length, store, newId);
+    const found = { bytes: this.slab.length, file: 1 };
+    const plan = planStart(tableHead, slabHead, found, store, newId);
     this.#header = plan.header;
     const rows = this.table.read(rowPosition(1), (MAX_ROWS - 1) * RECORD_BYTES);
     this.#claims.clear();

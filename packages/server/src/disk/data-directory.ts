@@ -55,6 +55,8 @@ export class DataDirectory {
   readonly tableHead: Uint8Array;
   /** Bytes of the slab before it was given its size: what lies past them was lost. */
   readonly slabBytesFound: number;
+  /** The slab's inode number. */
+  readonly slabFile: number;
   readonly #lock: number;
 
   private constructor(path: string, open: (descriptor: number) => number) {
@@ -67,7 +69,9 @@ export class DataDirectory {
     this.table = open(openSync(join(path, tableName), O_RDWR | O_CREAT, 0o600));
     this.slabHead = firstBytes(this.slabRead);
     this.tableHead = firstBytes(this.table);
-    this.slabBytesFound = fstatSync(this.slabRead).size;
+    const { size, ino } = fstatSync(this.slabRead);
+    this.slabBytesFound = size;
+    this.slabFile = ino;
     const survive = lentPagesSurvive(path);
     this.lendsPages = survive === 'yes';
     this.slabWrite = open(survive === 'unsupported' ? openSync(slab, O_RDWR) : openDirect(slab));

@@ -55,8 +55,9 @@ export function openStore(dataDir: string, options: StoreOptions, log: Log): Ope
   const directory = DataDirectory.open(dataDir);
   try {
     let recovered = nothing;
-    const { tableHead, slabHead, slabBytesFound } = directory;
-    const plan = planStart(tableHead, slabHead, slabBytesFound, store, randomId());
+    const { tableHead, slabHead, slabBytesFound, slabFile } = directory;
+    const found = { bytes: slabBytesFound, file: slabFile };
+    const plan = planStart(tableHead, slabHead, found, store, randomId());
     if (plan.kind === 'empty') {
       const { reason } = plan;
       log[reason === 'new' ? 'info' : 'warn']({ directory: dataDir, reason }, emptyReasons[reason]);
@@ -64,7 +65,7 @@ export function openStore(dataDir: string, options: StoreOptions, log: Log): Ope
     } else if (!plan.isSlabTrusted) {
       log.warn(
         { directory: dataDir, found: slabBytesFound },
-        "the slab isn't as the last run left it, or gets longer: every block is verified before it is served",
+        "the slab isn't as the last run left it, or is a copy, or gets longer: every block is verified before it is served",
       );
     }
     directory.writeHeader(plan.header);

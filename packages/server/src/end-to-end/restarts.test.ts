@@ -301,6 +301,23 @@ test('a larger capacity keeps everything, a smaller one what fits', async (conte
   await assertReadsAll(again, many);
 });
 
+test('a directory that was copied under a running process is trusted in nothing', async (context) => {
+  const lives = await Lives.begin(context);
+  const first = await lives.start();
+  const all = await fill(lives, first);
+  await first.stop();
+  const second = await lives.start();
+  const copy = join(lives.directory, 'copy');
+  cpSync(lives.dataDir, copy, { recursive: true });
+  await second.stop();
+  const third = await lives.start({ dataDir: copy });
+  assert.equal(await third.metric('s3accel_node_restored_blocks'), allBlocks);
+  assert.equal(await third.metric('s3accel_node_restored_trusted_blocks'), 0);
+  await assertReadsAll(third, all);
+  assert.equal(await third.metric('s3accel_node_verified_blocks_total'), allBlocks);
+  assert.equal(lives.s3.traffic.count(), 0);
+});
+
 test('a data directory goes with its bytes to a node of another id', async (context) => {
   const lives = await Lives.begin(context);
   const first = await lives.start({ nodeId: 1 });

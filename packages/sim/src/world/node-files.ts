@@ -130,7 +130,7 @@ export class NodeFiles {
     const plan = planStart(
       table.seen.subarray(0, HEADER_BYTES),
       slab.seen.subarray(0, HEADER_BYTES),
-      foundBytes,
+      { bytes: foundBytes, file: 1 },
       store,
       this.#newId(),
     );
