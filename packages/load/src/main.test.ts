@@ -9,6 +9,7 @@ import type { MemoryS3 } from '@s3-accelerator/memory-s3/memory-s3.ts';
 import { startMemoryS3 } from '@s3-accelerator/memory-s3/memory-s3.ts';
 import type { StepResult } from './result/result.ts';
 import { Workplace } from './testing/command.ts';
+import { certificate, startTlsFront } from './testing/tls-front.ts';
 
 const objects = 40;
 
@@ -129,9 +130,10 @@ test('wrong bytes end the run, which says where they were', async () => {
     assert.equal(code, 1);
     assert.equal(result.isComplete, false);
     assert.equal(result.why, 'step "the step": an answer was wrong');
-    assert.equal(step.errors[0]?.kind, 'wrong bytes');
+    const [error] = step.errors;
+    assert.equal(error?.kind, 'wrong bytes');
     const where = `GET ${key}: byte ${bytes.length - 1} of the object is wrong`;
-    assert.equal(step.errors[0]?.example, where);
+    assert.equal(error.example, where);
     assert.ok(count(step) > 0, 'what was measured until then is kept');
     assert.match(err, /Partial: step "the step": an answer was wrong\. \d+ requests failed/);
   } finally {
@@ -142,7 +144,7 @@ test('wrong bytes end the run, which says where they were', async () => {
 test('an object of another length is wrong, and a key too many in a listing', async () => {
   const key = 'small/000000010';
   const { bytes } = s3.get('load', key)!;
-  s3.put('load', key, Buffer.concat([bytes, bytes]));
+  s3.put('load', key, Buffer.concat([bytes, Buffer.from('x')]));
   s3.put('load', `${key}x`, 'stranger');
   try {
     const sequential = 'order = "sequential"\nduration_s = 60\nconnections = 1\n';
@@ -250,6 +252,25 @@ test('an endpoint that goes away leaves a partial result', async () => {
   assert.equal(result.why, 'step "the step": not one request succeeded in 10 s');
   assert.ok(result.steps[0]!.errors.some(({ kind }) => kind === 'connect: ECONNREFUSED'));
   assert.ok(count(result.steps[0]!) > 0);
+});
+
+test('an endpoint with TLS is loaded the same, and one whose certificate is not trusted is told', async () => {
+  const front = await startTlsFront(s3.port);
+  const url = `https://localhost:${front.port}`;
+  place.write(
+    'plan.toml',
+    planWith('requests = 60\nverify = "all"\noperations = { get = 5, put = 1 }'),
+  );
+  place.write('certificate.pem', certificate);
+  const distrusted = await place.load('run', 'plan.toml', '--endpoint', url);
+  assert.equal(distrusted.code, 1);
+  assert.equal(distrusted.err, `${url} can't be reached: DEPTH_ZERO_SELF_SIGNED_CERT\n`);
+  place.environment['NODE_EXTRA_CA_CERTS'] = join(place.directory, 'certificate.pem');
+  const { code, err } = await place.load('run', 'plan.toml', '--endpoint', url);
+  delete place.environment['NODE_EXTRA_CA_CERTS'];
+  await new Promise((resolve) => front.server.close(resolve));
+  assert.equal(code, 0, err);
+  assert.equal(count(place.result().steps[0]!), 60);
 });
 
 test('a dataset that is not there is told before anything is measured', async () => {

@@ -6,7 +6,7 @@ import { ArgumentError, wantedFrom } from './command/arguments.ts';
 import { run } from './command/run.ts';
 import { seed } from './command/seed.ts';
 import { EndpointError } from './fleet/check-endpoint.ts';
-import { loadPlan } from './plan/plan.ts';
+import { loadPlan } from './plan/read-plan.ts';
 import { chartOf } from './result/chart.ts';
 import { markdownOf } from './result/markdown.ts';
 import { ResultError, loadResult } from './result/result.ts';

@@ -30,8 +30,8 @@ test('every command has its help', () => {
     ...['seed', 'run', 'report', 'chart'].map((each) => [each, '--help']),
   ]) {
     const wanted = wantedFrom(args);
-    assert.equal(wanted.command, 'help');
-    assert.match(wanted.command === 'help' ? wanted.text : '', /^Usage: s3-accelerator-load/);
+    const text = wanted.command === 'help' ? wanted.text : '';
+    assert.match(text, /^Usage: s3-accelerator-load/);
   }
 });
 

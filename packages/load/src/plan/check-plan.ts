@@ -5,7 +5,10 @@
  */
 import type { Problems } from 's3-accelerator/config/problems.ts';
 import type { Unsure } from 's3-accelerator/config/read-rows.ts';
-import type { Environment, PlanSettings } from './plan.ts';
+import type { PlanSettings } from './rows.ts';
+
+/** Where credentials come from that the plan doesn't have. */
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 type Read = Unsure<PlanSettings>;
 type ReadDataset =

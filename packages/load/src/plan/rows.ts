@@ -1,5 +1,5 @@
 /** Every key of a plan file: one table, which gives the type, the validation and the words of its faults. */
-import type { Row } from 's3-accelerator/config/row.ts';
+import type { ReadRows, Row } from 's3-accelerator/config/row.ts';
 import {
   choice,
   endpoint,
@@ -263,3 +263,6 @@ export const planRows = {
     { inline: false },
   ),
 } as const;
+
+/** A plan as its file has it, with defaults filled in. */
+export type PlanSettings = ReadRows<typeof planRows>;

@@ -4,7 +4,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { ConfigError } from 's3-accelerator/config/problems.ts';
-import { readPlan } from './plan.ts';
+import { readPlan } from './read-plan.ts';
 
 const endpoint = `
 [endpoint]
