@@ -200,7 +200,7 @@ describe('a previous owner that is of no help', () => {
       return client.endedAt - client.startedAt;
     });
     const long = waits.filter((wait) => wait >= peerFetchTimeoutMs);
-    assert.equal(long.length, 1, `${waits.join(', ')}`);
+    assert.equal(long.length, 1, waits.join(', '));
     assert.ok(long[0]! < peerFetchTimeoutMs + 100);
     assert.equal(to.node.counters.handoverTimeouts, 1);
     from.isSilent = false;

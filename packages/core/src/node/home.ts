@@ -22,7 +22,7 @@
  * after the request was sent. What isn't strongly named or sized is never kept.
  */
 import { assert } from '../base/assert.ts';
-import { copyHash128, equalHash128, type Hash128 } from '../base/hash.ts';
+import { copyHash128, type Hash128 } from '../base/hash.ts';
 import { MAX_OBJECT_BYTES } from '../layout.ts';
 import type { ObjectMetadata, OriginError, ReadAnswer, ReadRequest } from '../read.ts';
 import { newResolvedRange, resolveRange } from '../s3/byte-range.ts';
@@ -31,7 +31,9 @@ import { answerFailure, answerMetadata, arrive, startOver } from './answers.ts';
 import type { Asker, FetchHead } from './effects.ts';
 import { newFetchRequest, type Fetch } from './fetch.ts';
 import type { Fills } from './fill.ts';
+import { isAnswerToRange, isStoredAgain, tellsChecksums } from './lookup-answer.ts';
 import type { Lookup, Lookups } from './lookup.ts';
+import { handOverMetadata, toldOf } from './metadata-handover.ts';
 import type { KnownMetadata } from './metadata-table.ts';
 import type { NodeParts } from './parts.ts';
 import type { Reader } from './reader.ts';
@@ -42,7 +44,6 @@ export class Home {
   readonly #lookups: Lookups;
   readonly #request = newFetchRequest();
   readonly #range = newResolvedRange();
-  readonly #version: Hash128 = { h0: 0, h1: 0, h2: 0, h3: 0 };
 
   constructor(parts: NodeParts, fills: Fills, lookups: Lookups) {
     this.#parts = parts;
@@ -53,7 +54,7 @@ export class Home {
   /** A gateway asks what an object is, and for the first bytes of a range of it. */
   read(now: number, asker: Asker, request: ReadRequest): void {
     if (request.onlyHeld) {
-      this.#handOver(now, asker, request);
+      handOverMetadata(this.#parts, now, asker, request, this.#lifetimeMs(request.bucket));
       return;
     }
     this.#parts.counters.lookups += 1;
@@ -139,7 +140,7 @@ export class Home {
     const { handovers, effects, metadata, counters } = this.#parts;
     handovers.answered(now, fetch, answer);
     if (answer.bodyLength > 0) effects.cancelFetch(fetch.id);
-    const told = this.#takeOver(fetch, answer);
+    const told = toldOf(this.#parts, fetch, answer);
     if (told === null) {
       this.fallBack(now, fetch);
       return;
@@ -177,29 +178,6 @@ export class Home {
     assert(fetch !== null, 'a lookup has a request out');
     this.#end(fetch, true);
     this.#next(now, lookup, fetch.hash);
-  }
-
-  /** Another node is the home now, and asks what this one knows. */
-  #handOver(now: number, asker: Asker, { bucket, hash }: ReadRequest): void {
-    const { metadata, counters, effects } = this.#parts;
-    const known = metadata.get(bucket, hash);
-    if (known === null) {
-      counters.notHeld += 1;
-      effects.answerFailure(asker, 'absent', null);
-      return;
-    }
-    counters.handedOver += 1;
-    const age = now - known.confirmedAt;
-    effects.answerMetadata(asker, known.metadata, age, this.#lifetimeMs(bucket));
-  }
-
-  /** What a previous home told, null when that can't be this object's: nodes may differ about where a bucket's origin is. */
-  #takeOver(fetch: Fetch, { kind, metadata }: ReadAnswer): ObjectMetadata | null {
-    if (kind !== 'metadata' || metadata === null) return null;
-    const { etag, size, version } = metadata;
-    if (etag === '' || size < 0 || size > MAX_OBJECT_BYTES) return null;
-    this.#parts.digest.version(fetch.bucket, fetch.hash, etag, this.#version);
-    return equalHash128(this.#version, version) ? metadata : null;
   }
 
   /** Previous homes had their turn: all readers of a lookup start over, with what is known now or else at S3. */
@@ -526,25 +504,4 @@ export class Home {
     fetch.stream = 'over';
     fetches.release(fetch);
   }
-}
-
-/** Whether a 304 is of the same bytes stored once more: what else it says of the object may be new, and isn't told. */
-function isStoredAgain(known: ObjectMetadata, { lastModified }: FetchHead): boolean {
-  return lastModified !== 0 && lastModified !== known.lastModified;
-}
-
-/** Whether the request makes S3 tell the object's checksums. */
-function tellsChecksums(fetch: Fetch): boolean {
-  return fetch.headOnly || fetch.isWhole;
-}
-
-/** Whether the body is what the range asked for: S3 may also send the whole object. */
-function isAnswerToRange(fetch: Fetch, head: FetchHead): boolean {
-  const { size, first, length } = head;
-  if (head.status === 200) return first === 0 && length === size;
-  if (fetch.rangeKind === 'suffix') {
-    const expected = Math.max(0, size - fetch.first);
-    return first === expected && length === size - expected;
-  }
-  return first === fetch.first && length === Math.min(fetch.last, size - 1) - first + 1;
 }

@@ -5,6 +5,7 @@ import { authorisationBugs } from './authorisation.ts';
 import { clusterBugs } from './cluster.ts';
 import { fillBugs } from './fills.ts';
 import { freshnessBugs } from './freshness.ts';
+import { handoverBugs } from './handovers.ts';
 import { journalBugs } from './journal.ts';
 import { livenessBugs } from './liveness.ts';
 import { rangeBugs } from './ranges.ts';
@@ -22,4 +23,5 @@ export const catalog: readonly PlantedBug[] = [
   ...authorisationBugs,
   ...livenessBugs,
   ...clusterBugs,
+  ...handoverBugs,
 ];

@@ -1,0 +1,132 @@
+/** What moves between nodes after a ring change, and who stores what isn't its own. */
+import type { PlantedBug } from '../planted-bug.ts';
+
+const fill = 'packages/core/src/node/fill.ts';
+const handovers = 'packages/core/src/node/handovers.ts';
+const home = 'packages/core/src/node/home.ts';
+const ownership = 'packages/core/src/node/ownership.ts';
+
+export const handoverBugs: readonly PlantedBug[] = [
+  {
+    name: 'handed-over-metadata-is-young',
+    breaks: [1, 8],
+    file: home,
+    find: 'metadata.keep(fetch.hash, told, fetch.sentAt - answer.ageMs)',
+    replace: 'metadata.keep(fetch.hash, told, fetch.sentAt)',
+    why: 'With each ring change, metadata may be used for its whole lifetime once more.',
+  },
+  {
+    name: 'handed-over-metadata-kept-past-a-write',
+    breaks: [1, 4],
+    file: home,
+    find: 'if (!isOvertaken) metadata.keep(fetch.hash, told,',
+    replace: 'if (!isOvertaken || told.size >= 0) metadata.keep(fetch.hash, told,',
+    why: 'What the previous home knew stands after a write that it never saw.',
+  },
+  {
+    name: 'handed-over-metadata-of-any-origin',
+    breaks: [1, 2],
+    file: 'packages/core/src/node/metadata-handover.ts',
+    find: 'return equalHash128(versionHere, version) ? metadata : null;',
+    replace: 'return equalHash128(versionHere, version) || size >= 0 ? metadata : null;',
+    why: 'A node whose bucket points elsewhere gives its object’s metadata to this one’s readers.',
+  },
+  {
+    name: 'rest-of-a-handover-from-its-beginning',
+    breaks: [1, 8],
+    file: fill,
+    find: 'fetch.first = segment.arrivedTo;',
+    replace: 'fetch.first = segment.first;',
+    why: 'A block that a previous owner began and S3 ends has bytes in wrong places.',
+  },
+  {
+    name: 'rest-of-a-handover-into-its-beginning',
+    breaks: [1, 8],
+    file: fill,
+    find: 'receiveInto(fetch.id, memory + received, length - received)',
+    replace: 'receiveInto(fetch.id, memory, length - received)',
+    why: 'The rest of a block overwrites what a previous owner had sent of it.',
+  },
+  {
+    name: 'previous-owner-waited-for-without-end',
+    breaks: [9],
+    file: handovers,
+    find: 'if (mark === null || mark.deadline > now) return null;',
+    replace: 'if (mark === null || mark.deadline > now || now >= 0) return null;',
+    why: 'A previous owner that says nothing keeps its reads for ever.',
+    hangs: true,
+  },
+  {
+    name: 'silent-node-asked-each-time',
+    breaks: ['thrift'],
+    file: handovers,
+    find: 'if (until > now) return false;',
+    replace: 'if (until > now) return true;',
+    why: 'Every read of what moved waits for a node that is gone, instead of one.',
+  },
+  {
+    name: 'previous-home-asks-s3',
+    breaks: ['thrift'],
+    file: home,
+    find: 'if (request.onlyHeld) {',
+    replace: 'if (request.onlyHeld && request.bodyLimit > 0) {',
+    why: 'Two nodes ask S3 for one object, and with rings that differ they ask each other.',
+  },
+  {
+    name: 'handover-waits-for-a-second-read',
+    breaks: ['thrift'],
+    file: 'packages/core/src/node/fill-plan.ts',
+    find: 'segment.isAdmitted = true;\n  segment.isRead',
+    replace: 'segment.isAdmitted = false;\n  segment.isRead',
+    why: 'What moved is fetched from its previous owner again and again until the window is over.',
+  },
+  {
+    name: 'everybody-stores',
+    breaks: ['thrift'],
+    file: fill,
+    find: 'fetch.mayStore = reader.standsIn;',
+    replace: 'fetch.mayStore = true;',
+    why: 'While rings differ, blocks are stored where nobody will ask for them.',
+  },
+  {
+    name: 'stand-in-stores-nothing',
+    breaks: ['thrift'],
+    file: fill,
+    find: 'fetch.mayStore = reader.standsIn;',
+    replace: 'fetch.mayStore = false;',
+    why: 'While a node is gone, all that it owns is read from S3 each time.',
+  },
+  {
+    name: 'gateway-tells-no-stand-in',
+    breaks: ['thrift'],
+    file: 'packages/core/src/gateway/plan.ts',
+    find: 'return ownerOf(this.ring, this.#placement) !== piece.nodeId;',
+    replace: 'return ownerOf(this.ring, this.#placement) === piece.nodeId;',
+    why: 'The node that is asked in place of another doesn’t know, and reads through.',
+  },
+  {
+    name: 'stand-in-never-done',
+    breaks: ['thrift'],
+    file: ownership,
+    find: 'this.recheckAt = Math.min(this.recheckAt, now + this.#standInMs);',
+    replace: 'this.recheckAt = Math.min(this.recheckAt, now + Infinity);',
+    why: 'What was stored for a node that came back takes room as if it were this one’s own.',
+  },
+  {
+    name: 'moved-blocks-stay',
+    breaks: ['thrift'],
+    file: ownership,
+    find: 'this.recheckAt = Math.min(this.recheckAt, this.#history.expiresAt(now));',
+    replace: '',
+    why: 'Blocks that moved away long ago take room from those that are read.',
+  },
+  {
+    name: 'newcomer-knows-no-past',
+    breaks: ['thrift'],
+    file: 'packages/server/src/start/past-rings.ts',
+    find: 'if (older.length === 0) return;',
+    replace: 'if (older.length >= 0) return;',
+    why: 'A node that has just come asks nobody, and everything that moved to it is read from S3.',
+    server: ['resize'],
+  },
+];
