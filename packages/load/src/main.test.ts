@@ -237,6 +237,20 @@ test('a Ctrl-C keeps what was measured', async () => {
   assert.match(err, /^Partial: /m);
 });
 
+test('a worker that is lost leaves a partial result', async () => {
+  place.write('plan.toml', planWith('duration_s = 60', 'processes = 2'));
+  const { started, ended } = place.start(['run', 'plan.toml']);
+  while (s3.traffic.count('GetObject') < 50) await new Promise((resolve) => setTimeout(resolve, 5));
+  const { pid } = started;
+  const workers = readFileSync(`/proc/${pid!}/task/${pid!}/children`, 'utf8').trim().split(' ');
+  assert.equal(workers.length, 2);
+  process.kill(Number(workers[0]), 'SIGKILL');
+  assert.equal((await ended).code, 1);
+  const result = place.result();
+  assert.equal(result.why, 'step "the step": a worker ended by SIGKILL');
+  assert.ok(count(result.steps[0]!) > 0, 'what the other one counted is kept');
+});
+
 test('an endpoint that goes away leaves a partial result', async () => {
   const gone = await startMemoryS3();
   place.write('plan.toml', planWith('duration_s = 60').replace(s3.endpoint, gone.endpoint));

@@ -3,6 +3,7 @@
  * latency by percentile. Latencies have a logarithmic scale: what matters lies orders of magnitude apart.
  */
 import { formatBytes, formatCount } from './amounts.ts';
+import type { SecondCounts } from '../worker/messages.ts';
 import { decode } from './latencies.ts';
 import type { RunResult, StepResult } from './result.ts';
 
@@ -55,15 +56,20 @@ function band(result: StepResult, y: number): string[] {
   const panelTop = y + 44;
   const x = (column: number): number => left + column * (panelWidth + gap);
   return [
-    `<text x="16" y="${y + 14}" font-size="13" font-weight="bold">${escaped(result.step.name)}</text>`,
-    `<text x="16" y="${y + 14}" dx="${result.step.name.length * 8 + 12}">${escaped(total + partial)}</text>`,
-    ...ratePanel(result, x(0), panelTop),
-    ...latencyPanel(result, x(1), panelTop),
+    `<text x="16" y="${y + 14}"><tspan font-size="13" font-weight="bold">${escaped(result.step.name)}</tspan><tspan dx="12">${escaped(total + partial)}</tspan></text>`,
+    ...ratePanel(wholeSeconds(result), x(0), panelTop),
+    ...latencyPanel(wholeSeconds(result), x(1), panelTop),
     ...percentilePanel(result, x(2), panelTop),
   ];
 }
 
-function ratePanel({ timeline }: StepResult, x: number, y: number): string[] {
+/** Without the last answers, which came in a second that wasn't measured to its end. */
+function wholeSeconds({ timeline, seconds }: StepResult): readonly SecondCounts[] {
+  const whole = timeline.filter(({ second }) => second + 1 <= seconds);
+  return whole.length === 0 ? timeline : whole;
+}
+
+function ratePanel(timeline: readonly SecondCounts[], x: number, y: number): string[] {
   const series: Series[] = [
     {
       name: 'requests/s',
@@ -79,7 +85,7 @@ function ratePanel({ timeline }: StepResult, x: number, y: number): string[] {
   return panel('by second', x, y, secondsAxis(timeline.length), linearAxis(most), series);
 }
 
-function latencyPanel({ timeline }: StepResult, x: number, y: number): string[] {
+function latencyPanel(timeline: readonly SecondCounts[], x: number, y: number): string[] {
   const answered = timeline.filter(({ requests }) => requests > 0);
   const series: Series[] = [
     { name: 'first byte p50', colour: blue, points: answered.map((s) => [s.second, s.p50Us]) },
@@ -96,8 +102,8 @@ function percentilePanel({ operations }: StepResult, x: number, y: number): stri
     const colour = colours[at]!;
     const name = operation.toUpperCase();
     return [
-      { name: `${name} first byte`, colour, points: pointsOf(firstByte.histogram) },
-      { name: `${name} last byte`, colour, isDashed: true, points: pointsOf(lastByte.histogram) },
+      { name, colour, points: pointsOf(firstByte.histogram) },
+      { name, colour, isDashed: true, points: pointsOf(lastByte.histogram) },
     ];
   });
   const axis: Axis = {
@@ -106,7 +112,7 @@ function percentilePanel({ operations }: StepResult, x: number, y: number): stri
     marks: [0, 50, 90, 99, 99.9, 99.99].map((value) => [value, `p${value}`]),
   };
   const values = series.flatMap(({ points }) => points.map(([, value]) => value));
-  return panel('by percentile', x, y, axis, logarithmicAxis(values), series);
+  return panel('by percentile (dashed: last byte)', x, y, axis, logarithmicAxis(values), series);
 }
 
 function pointsOf(encoded: string): Series['points'] {
@@ -174,22 +180,22 @@ function panel(
     ...marks,
     ...series.map(({ points, colour, isDashed }) => {
       const path = points.map(([a, b], at) => `${at === 0 ? 'M' : 'L'}${px(a)} ${py(b)}`).join('');
-      // A single second is a point: a line of no length with round ends.
-      const line = points.length === 1 ? `${path}h0.1` : path;
+      // A single second is no line yet: a dot of a dash's length.
+      const line = points.length === 1 ? `${path}h6` : path;
       const dash = isDashed === true ? ' stroke-dasharray="5 3"' : '';
       return `<path d="${line}" fill="none" stroke="${colour}" stroke-width="2" stroke-linecap="round" stroke-linejoin="round"${dash}/>`;
     }),
   ];
 }
 
-/** The names in their lines' colours, and what they are drawn by. Dashed lines are explained by their solid sister. */
+/** The names in their lines' colours, and what they are drawn by. A dashed line has the name of its solid sister. */
 function legend(title: string, x: number, y: number, series: readonly Series[]): string[] {
   const shown = series.filter(({ isDashed }) => isDashed !== true);
   const names = shown.map(
-    ({ name, colour }) => `<tspan fill="${colour}" font-weight="bold">${escaped(name)}  </tspan>`,
+    ({ name, colour }) =>
+      `<tspan dx="10" fill="${colour}" font-weight="bold">${escaped(name)}</tspan>`,
   );
-  const dashed = series.some(({ isDashed }) => isDashed === true) ? ' (dashed: last byte)' : '';
-  return [`<text x="${x}" y="${y}">${names.join('')}<tspan>${title}${dashed}</tspan></text>`];
+  return [`<text x="${x - 10}" y="${y}">${names.join('')}<tspan dx="10">${title}</tspan></text>`];
 }
 
 function escaped(text: string): string {

@@ -37,7 +37,10 @@ export class StepRun implements ConnectionHost {
   readonly #idle: ClientConnection[] = [];
   readonly #connected = Promise.withResolvers<{ opened: number; failure: string }>();
   readonly #done = Promise.withResolvers<undefined>();
-  #waiting: number;
+  /** Connections that neither were opened nor have failed yet, the first time. */
+  readonly #waiting: Set<ClientConnection>;
+  #ticks: NodeJS.Timeout | null = null;
+  #isStopped = false;
   #failure = '';
   #run: { readonly pace: Pace; readonly ledger: Ledger; readonly drainBy: number } | null = null;
   #isPumpDue = false;
@@ -55,13 +58,14 @@ export class StepRun implements ConnectionHost {
     this.#writer = new RequestWriter(job.endpoint);
     this.#workload = new Workload(step, this.dataset, part, job.seed);
     const count = shareOf(step.connections, part);
-    this.#waiting = count;
     this.#connections = Array.from({ length: count }, () => new ClientConnection(this));
+    this.#waiting = new Set(this.#connections);
   }
 
   /** Opens the connections. Resolves when each was opened or has failed. */
   connect(): Promise<{ opened: number; failure: string }> {
     for (const connection of this.#connections) connection.open();
+    this.#ticks = setInterval(() => this.#tick(), tickMs);
     return this.#connected.promise;
   }
 
@@ -83,10 +87,10 @@ export class StepRun implements ConnectionHost {
       await new Promise((resolve) => setTimeout(resolve, wait));
     }
     this.#run = { pace: new Pace(options), ledger, drainBy: endAt + step.timeoutMs };
-    const ticks = setInterval(() => this.#tick(), tickMs);
+    if (this.#isStopped) this.#run.pace.stop();
     this.#pump();
     await this.#done.promise;
-    clearInterval(ticks);
+    if (this.#ticks !== null) clearInterval(this.#ticks);
     const cpu = process.cpuUsage(cpuBefore);
     return {
       ...ledger.close(),
@@ -98,12 +102,13 @@ export class StepRun implements ConnectionHost {
 
   /** Sends nothing more; `start` resolves with what there is once the requests under way have ended. */
   stop(): void {
+    this.#isStopped = true;
     this.#run?.pace.stop();
   }
 
   onIdle(connection: ClientConnection): void {
     this.#idle.push(connection);
-    if (this.#run === null) this.#settled();
+    if (this.#run === null) this.#settled(connection);
     else this.#pump();
   }
 
@@ -127,15 +132,14 @@ export class StepRun implements ConnectionHost {
   onClosed(connection: ClientConnection, wasOpen: boolean): void {
     const at = this.#idle.indexOf(connection);
     if (at >= 0) this.#idle.splice(at, 1);
-    if (this.#run === null) this.#settled();
+    if (this.#run === null) this.#settled(connection);
     else if (wasOpen && !this.#run.pace.isOver(performance.now())) connection.open();
   }
 
-  #settled(): void {
-    this.#waiting--;
-    if (this.#waiting === 0) {
-      this.#connected.resolve({ opened: this.#idle.length, failure: this.#failure });
-    }
+  #settled(connection: ClientConnection): void {
+    this.#waiting.delete(connection);
+    if (this.#waiting.size > 0) return;
+    this.#connected.resolve({ opened: this.#idle.length, failure: this.#failure });
   }
 
   /** Sends what is due on the connections that are free. */
@@ -198,18 +202,21 @@ export class StepRun implements ConnectionHost {
   }
 
   #tick(): void {
-    const { pace, ledger, drainBy } = this.#run!;
     const now = performance.now();
-    const { timeoutMs } = this.#job.step;
-    ledger.turn(now);
     for (const connection of this.#connections) {
-      connection.checkTimeout(now, timeoutMs);
-      if (connection.isClosed && !pace.isOver(now)) connection.open();
+      connection.checkTimeout(now, this.#job.step.timeoutMs);
+    }
+    if (this.#run === null) return;
+    const { pace, ledger, drainBy } = this.#run;
+    ledger.turn(now);
+    if (now > drainBy) this.#giveUpOverdue(now);
+    const isOver = pace.isOver(now);
+    for (const connection of this.#connections) {
+      if (connection.isClosed && !isOver) connection.open();
     }
     this.#pump();
-    if (now > drainBy) this.#giveUpOverdue(now);
     const open = this.#connections.filter((one) => !one.isClosed).length;
-    if (!pace.isOver(now) || this.#idle.length < open) return;
+    if (!isOver || this.#idle.length < open) return;
     for (const connection of this.#connections) connection.close();
     this.#done.resolve(undefined);
   }
