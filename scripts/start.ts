@@ -28,8 +28,18 @@ interface Part {
 const parts: Part[] = [];
 
 const [given, ...more] = process.argv.slice(2);
+const usage = `Usage: npm start [-- CONFIG.toml]
+
+  CONFIG.toml   runs an accelerator as this file says. Without a file, what config/local.toml says,
+                in front of an S3 in memory.
+
+npx s3-accelerator --help tells what else the program itself takes, such as --check-config.`;
+if (given === '--help' || given === '-h') {
+  console.log(usage);
+  process.exit(0);
+}
 if (more.length > 0 || given?.startsWith('-') === true) {
-  console.error('Usage: npm start [-- CONFIG.toml]');
+  console.error(`npm start takes one file and no options.\n\n${usage}`);
   process.exit(2);
 }
 // npm runs scripts in the project's folder: a path of the caller's is meant from where npm was called.
