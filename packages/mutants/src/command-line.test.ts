@@ -39,10 +39,13 @@ test('what makes no sense is told', () => {
   assert.match(complaintAbout('more'), /more/);
 });
 
-test('the command ends with 2 and its usage on bad arguments, and tells how many bugs apply', () => {
+test('the command ends with 2 and its usage on bad arguments, helps, and tells how many bugs apply', () => {
   const bad = spawnSync(process.execPath, [main, '--only', 'nothing'], { encoding: 'utf8' });
   assert.equal(bad.status, 2);
   assert.match(bad.stderr, /Usage: npm run mutants/);
+  const help = spawnSync(process.execPath, [main, '--help'], { encoding: 'utf8' });
+  assert.equal(help.status, 0);
+  assert.match(help.stdout, /Usage: npm run mutants/);
   const check = spawnSync(process.execPath, [main, '--check'], { encoding: 'utf8' });
   assert.deepEqual([check.status, check.stdout], [0, `${catalog.length} planted bugs apply\n`]);
   const table = spawnSync(process.execPath, [main, '--table'], { encoding: 'utf8' });

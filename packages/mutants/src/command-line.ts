@@ -9,7 +9,8 @@ Plants each bug of the catalog into a copy of the tree and runs the tests, layer
   --only NAME[,NAME]  these bugs alone
   --jobs N            bugs at a time (default: one for each processor)
   --check             only say whether all of them still apply
-  --table             print the catalog by what is broken, as Markdown`;
+  --table             print the catalog by what is broken, as Markdown
+  --help, -h          print this`;
 
 export interface Options {
   readonly what: 'run' | 'check' | 'table';

@@ -24,7 +24,12 @@ import { ScratchTree } from './scratch-tree.ts';
 
 const root = join(import.meta.dirname, '../../..');
 
-const options = optionsOf(process.argv.slice(2), catalog);
+const args = process.argv.slice(2);
+if (args.includes('--help') || args.includes('-h')) {
+  console.log(usage);
+  process.exit(0);
+}
+const options = optionsOf(args, catalog);
 if (typeof options === 'string') {
   console.error(`${options}\n\n${usage}`);
   process.exit(2);
