@@ -15,9 +15,26 @@ export const admissionBugs: readonly PlantedBug[] = [
     name: 'doorkeeper-never-forgets',
     breaks: ['thrift'],
     file: 'packages/core/src/store/doorkeeper.ts',
-    find: 'if (age < this.#windowMs) return;',
-    replace: 'if (age < 1000 * this.#windowMs) return;',
+    find: 'if (windows < 1) return;',
+    replace: 'if (windows < 1000) return;',
     why: 'Two reads that lie days apart admit a block, and the filter fills up.',
+  },
+  {
+    name: 'generations-begin-when-somebody-asks',
+    breaks: ['thrift'],
+    file: 'packages/core/src/store/doorkeeper.ts',
+    find: 'this.#presentSince += windows * this.#windowMs;',
+    replace: 'this.#presentSince = now;',
+    why: 'Where hardly anybody asks, a mark lasts three windows.',
+  },
+  {
+    name: 'planned-blocks-count-as-read',
+    breaks: ['thrift'],
+    file: 'packages/core/src/node/fill-plan.ts',
+    find: '    isAdmitted = mayStore && admission.wouldAdmit(now, bucket, version, block);\n    fetch',
+    replace:
+      '    isAdmitted = mayStore && admission.admits(now, bucket, version, block);\n    fetch',
+    why: 'A fill that is given up marks what nobody read, and the rest of the same read is stored.',
   },
   {
     name: 'doorkeeper-forgets-in-the-window',
