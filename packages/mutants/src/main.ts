@@ -65,6 +65,7 @@ async function act({ what, bugs, isAll, jobs }: Options): Promise<number> {
 async function run(trees: readonly ScratchTree[], { bugs, isAll }: Options): Promise<number> {
   const concurrency = Math.max(1, Math.floor(availableParallelism() / trees.length));
   const imports = new Imports(root);
+  console.log('First the tests without a bug: what fails by itself would notice nothing.');
   const baseline = await soundLayers(trees, bugs, imports, concurrency);
   if (baseline === null) return 1;
   const outcomes: Outcome[] = [];

@@ -14,6 +14,8 @@ const usage = `Usage: npm run torture -- [options]
   --keep       stop after the first round that finds something wrong, and leave its files
   --dir DIR    where the files lie meanwhile (the system's temporary folder)
   --quiet      no line for each round
+
+Exit code 0 when every byte was right, 1 when something was wrong or it was interrupted, 2 for arguments that mean nothing.
 `;
 
 function wholeNumber(name: string, text: string, first: number, last: number): number {
@@ -24,6 +26,15 @@ function wholeNumber(name: string, text: string, first: number, last: number): n
 
 interface CommandLine extends TortureOptions {
   readonly isQuiet: boolean;
+}
+
+function freshDirectoryIn(directory: string): string {
+  try {
+    return mkdtempSync(join(directory, 's3-accelerator-torture-'));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new Error(`--dir ${directory}: no files can be made there (${code})`, { cause: error });
+  }
 }
 
 function commandLine(): CommandLine {
@@ -50,7 +61,7 @@ function commandLine(): CommandLine {
           : wholeNumber('seed', values.seed, 0, 2 ** 32 - 1),
       keep: values.keep,
       isQuiet: values.quiet,
-      directory: mkdtempSync(join(values.dir ?? tmpdir(), 's3-accelerator-torture-')),
+      directory: freshDirectoryIn(values.dir ?? tmpdir()),
     };
   } catch (error) {
     process.stderr.write(`${(error as Error).message}\n\n${usage}`);

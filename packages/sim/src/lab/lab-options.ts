@@ -14,6 +14,8 @@ ${policyLines.join('\n')}
   --capacity SIZE   of the cache, such as 512MiB or 16GiB (default: what each trace is meant for; 16GiB for FILE)
   --json            print one object instead of tables
   --plot FILE       write the results as a picture too (SVG)
+
+Exit code 0 when all targets are met, 1 when one is short, 2 for arguments or traces that can't be used.
 `;
 
 /** An argument that can't be used; the message says why. */
