@@ -57,6 +57,8 @@ export interface Asking {
   readonly range?: string | null;
   readonly gateway?: number;
   readonly credential?: number;
+  /** The client doesn't read for so long once its answer has begun. */
+  readonly stallMs?: number;
 }
 
 /** A read that was sent. The record fills as the answer comes. */
@@ -107,12 +109,12 @@ export class Story {
 
   /** A client sends a GET. */
   send(key: string, asking: Asking = {}): SentGet {
-    const { bucket = 'tables', range = null } = asking;
+    const { bucket = 'tables', range = null, stallMs = 0 } = asking;
     const request = { bucket, key, head: false, range, conditions: noConditions };
     const sender = this.#sender(asking);
     const exchange: Exchange = this.#requests.read(
       sender,
-      { request, passes: false, stallMs: 0 },
+      { request, passes: false, stallMs },
       () => undefined,
     );
     return {
