@@ -116,6 +116,13 @@ if (script !== undefined) {
     stdio: 'inherit',
     env: { ...process.env, PATH: `${dirname(projectNode())}:${process.env.PATH}` },
   });
+  // Two first starts at the same time take each other's packages away.
+  child.on('error', (error) => {
+    fail(
+      `The project's own Node doesn't start: ${error.message}`,
+      'Was it installed twice at the same time? Try again with one command at a time.',
+    );
+  });
   // A Ctrl-C and a closed terminal reach the whole process group: the child decides when it is done, we only wait for it.
   for (const signal of ['SIGINT', 'SIGHUP']) process.on(signal, () => {});
   process.on('SIGTERM', () => child.kill('SIGTERM'));
