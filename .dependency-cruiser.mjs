@@ -69,6 +69,15 @@ export default {
       { path: '^packages/(memory-s3|conformance|bench|load|sim|mutants|torture)/' },
     ),
     wall(
+      'metadata-tells-and-serves-nothing',
+      'the metadata service shares settings, the log and the signing key with the program, and nothing that serves objects.',
+      { path: inside('metadata'), pathNot: [tests, '/testing/'] },
+      {
+        path: '^packages/',
+        pathNot: [inside('metadata'), '^packages/server/src/(config/|log\\.ts|auth/clients\\.ts)'],
+      },
+    ),
+    wall(
       'bench-is-outside',
       'the benchmark measures processes: of ours it uses the digests alone, to sign its requests.',
       { path: inside('bench'), pathNot: tests },

@@ -9,9 +9,9 @@ import {
   type ChunkSigning,
 } from './body-verifier.ts';
 import { newChecksum, type ChecksumAlgorithm } from './checksums.ts';
-import { Client } from './clients.ts';
+import { LocalClient } from './clients.ts';
 
-const client = new Client({
+const client = new LocalClient({
   accessKeyId: 'AKIAIOSFODNN7EXAMPLE',
   secretAccessKey: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
   grants: [],

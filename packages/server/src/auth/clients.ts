@@ -21,11 +21,43 @@ function hmac(key: Uint8Array | string, text: string): Buffer {
   return createHmac('sha256', key).update(text, 'utf8').digest();
 }
 
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text, 'latin1').digest();
+/** A credential that requests are signed with, and what it may do. */
+export interface Client {
+  readonly accessKeyId: string;
+  readonly grants: GrantSet;
+  /** In milliseconds since 1970; Infinity when it has no end. */
+  readonly expiresAtMs: number;
+  /** SigV4's signing key for a day (`YYYYMMDD`) and region. */
+  signingKey(day: string, region: string): Uint8Array;
+  /** Whether the token of a request, null when it has none, is the one this credential needs. In constant time. */
+  acceptsToken(token: string | null): boolean;
 }
 
-export class Client {
+/** Who knows clients. What it says of one may change: see SigningKeys.forget. */
+export interface ClientSource {
+  /** The client with this key, for requests signed in this scope; null when there is none, or none that is known yet. */
+  find(accessKeyId: string, day: string, region: string): Client | null;
+}
+
+/** What a session token is kept as, and compared by. */
+export function tokenDigest(token: string): Buffer {
+  return createHash('sha256').update(token, 'latin1').digest();
+}
+
+/** `expected` is null when there must be no token. */
+export function tokenMatches(token: string | null, expected: Uint8Array | null): boolean {
+  if (expected === null || token === null) return expected === null && token === null;
+  return timingSafeEqual(tokenDigest(token), expected);
+}
+
+/** SigV4's signing key of a secret, for a day (`YYYYMMDD`) and region. */
+export function signingKeyOf(secretAccessKey: string, day: string, region: string): Buffer {
+  const dayKey = hmac(`AWS4${secretAccessKey}`, day);
+  return hmac(hmac(hmac(dayKey, region), 's3'), 'aws4_request');
+}
+
+/** A client whose secret this process knows. */
+export class LocalClient implements Client {
   readonly accessKeyId: string;
   readonly grants: GrantSet;
   readonly expiresAtMs: number;
@@ -37,29 +69,25 @@ export class Client {
     this.grants = new GrantSet(settings.grants);
     this.expiresAtMs = settings.expiresAtMs ?? Infinity;
     this.#secretAccessKey = settings.secretAccessKey;
-    this.#tokenDigest = settings.sessionToken === undefined ? null : digest(settings.sessionToken);
+    const { sessionToken } = settings;
+    this.#tokenDigest = sessionToken === undefined ? null : tokenDigest(sessionToken);
   }
 
-  /** SigV4's signing key for a day (`YYYYMMDD`) and region. */
   signingKey(day: string, region: string): Uint8Array {
-    const dayKey = hmac(`AWS4${this.#secretAccessKey}`, day);
-    return hmac(hmac(hmac(dayKey, region), 's3'), 'aws4_request');
+    return signingKeyOf(this.#secretAccessKey, day, region);
   }
 
-  /** Whether the token of a request, null when it has none, is the one this credential needs. In constant time. */
   acceptsToken(token: string | null): boolean {
-    if (this.#tokenDigest === null || token === null) {
-      return this.#tokenDigest === null && token === null;
-    }
-    return timingSafeEqual(digest(token), this.#tokenDigest);
+    return tokenMatches(token, this.#tokenDigest);
   }
 }
 
-export class ClientTable {
+/** All clients of a configuration. */
+export class ClientTable implements ClientSource {
   readonly #clients: ReadonlyMap<string, Client>;
 
   constructor(settings: readonly ClientSettings[]) {
-    this.#clients = new Map(settings.map((each) => [each.accessKeyId, new Client(each)]));
+    this.#clients = new Map(settings.map((each) => [each.accessKeyId, new LocalClient(each)]));
   }
 
   find(accessKeyId: string): Client | null {

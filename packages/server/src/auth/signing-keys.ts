@@ -5,7 +5,7 @@
  * clients are kept, at most `maxScopes`; the oldest gives way, so a client that invents days or regions costs time
  * deriving keys but no memory. Memory: about 0.5 KiB a scope.
  */
-import type { Client, ClientTable } from './clients.ts';
+import type { Client, ClientSource } from './clients.ts';
 
 /** The part of the addon's digester that checks signatures; see native.ts for what each call does. */
 export interface SignatureDigester {
@@ -36,13 +36,21 @@ export interface SigningScope {
   readonly day: Uint8Array;
 }
 
+/** Whose signature a request claims to have, and for when and where. */
+export interface ClaimedScope {
+  readonly accessKeyId: string;
+  /** `20261129` */
+  readonly day: string;
+  readonly region: string;
+}
+
 export type ScopeResult =
   | { readonly ok: true; readonly scope: SigningScope }
-  | { readonly ok: false; readonly reason: 'malformed' | 'region' | 'unknownKey' };
+  | { readonly ok: false; readonly reason: 'malformed' | 'region' }
+  | { readonly ok: false; readonly reason: 'unknownKey'; readonly claimed: ClaimedScope };
 
 const malformed: ScopeResult = { ok: false, reason: 'malformed' };
 const wrongRegion: ScopeResult = { ok: false, reason: 'region' };
-const unknownKey: ScopeResult = { ok: false, reason: 'unknownKey' };
 
 const scopePattern = /^(.+)\/(\d{8})\/([A-Za-z0-9_.-]{1,64})\/s3\/aws4_request$/;
 
@@ -50,13 +58,15 @@ export class SigningKeys {
   readonly #digester: SignatureDigester;
   readonly #region: string;
   readonly #maxScopes: number;
-  #clients: ClientTable;
+  #clients: ClientSource;
   readonly #scopes = new Map<string, ScopeResult & { ok: true }>();
+  /** Slots that were used and are free again. */
+  readonly #freed: number[] = [];
 
   /** `region` is the one clients must sign for; `auto` takes any. Clients may always sign for `auto`. */
   constructor(
     digester: SignatureDigester,
-    clients: ClientTable,
+    clients: ClientSource,
     region: string,
     maxScopes: number,
   ) {
@@ -71,9 +81,19 @@ export class SigningKeys {
   }
 
   /** Takes a new set of clients: what was derived for the old ones is forgotten at once. */
-  replaceClients(clients: ClientTable): void {
+  replaceClients(clients: ClientSource): void {
     this.#clients = clients;
     this.#scopes.clear();
+    this.#freed.length = 0;
+  }
+
+  /** Forgets what was derived for one scope: the next request in it asks the source of clients again. */
+  forget({ accessKeyId, day, region }: ClaimedScope): void {
+    const credential = `${accessKeyId}/${day}/${region}/s3/aws4_request`;
+    const known = this.#scopes.get(credential);
+    if (known === undefined) return;
+    this.#scopes.delete(credential);
+    this.#freed.push(known.scope.slot);
   }
 
   find(credential: string): ScopeResult {
@@ -85,8 +105,10 @@ export class SigningKeys {
     if (match === null) return malformed;
     const [, accessKeyId = '', day = '', region = ''] = match;
     if (region !== this.#region && region !== 'auto' && this.#region !== 'auto') return wrongRegion;
-    const client = this.#clients.find(accessKeyId);
-    if (client === null) return unknownKey;
+    const client = this.#clients.find(accessKeyId, day, region);
+    if (client === null) {
+      return { ok: false, reason: 'unknownKey', claimed: { accessKeyId, day, region } };
+    }
     const slot = this.#freeSlot();
     const key = client.signingKey(day, region);
     this.#digester.setKey(slot, key);
@@ -105,6 +127,8 @@ export class SigningKeys {
   }
 
   #freeSlot(): number {
+    const freed = this.#freed.pop();
+    if (freed !== undefined) return freed;
     if (this.#scopes.size < this.#maxScopes) return this.#scopes.size;
     const [oldest, { scope }] = this.#scopes.entries().next().value!;
     this.#scopes.delete(oldest);

@@ -19,10 +19,15 @@ import { HeaderSlot, sameName } from '../http/header-slots.ts';
 import { headerStride, type RequestHead } from '../http/request-head.ts';
 import { newAuthorizationFields, readAuthorization } from './authorization-header.ts';
 import { CanonicalRequest, isPlainQuery, maxCanonicalBytes } from './canonical-request.ts';
-import type { Client, ClientTable } from './clients.ts';
+import type { Client, ClientSource } from './clients.ts';
 import type { GrantSet } from './grants.ts';
 import { payloadFormOf, type PayloadForm } from './payload-form.ts';
-import { SigningKeys, type SignatureDigester, type SigningScope } from './signing-keys.ts';
+import {
+  SigningKeys,
+  type ClaimedScope,
+  type SignatureDigester,
+  type SigningScope,
+} from './signing-keys.ts';
 
 const maxSkewSeconds = 15 * 60;
 const maxPresignedSeconds = 7 * 24 * 60 * 60;
@@ -103,6 +108,8 @@ export class SigV4 {
   payload: PayloadForm = 'unsigned';
   /** The query's parameters where the check had to decode them, else null. */
   parameters: readonly QueryParameter[] | null = null;
+  /** When it was refused as `InvalidAccessKeyId`: whose signature it claims to have. */
+  unknown: ClaimedScope | null = null;
 
   readonly #digester: SignatureDigester;
   readonly #keys: SigningKeys;
@@ -115,7 +122,7 @@ export class SigV4 {
   readonly #payloadHash = newRange();
   readonly #signature = newRange();
 
-  constructor(digester: SignatureDigester, clients: ClientTable, options: SigV4Options) {
+  constructor(digester: SignatureDigester, clients: ClientSource, options: SigV4Options) {
     if (digester.scratch.length < requiredScratchBytes) {
       throw new RangeError(`the digester needs ${requiredScratchBytes} bytes of scratch memory`);
     }
@@ -125,8 +132,13 @@ export class SigV4 {
   }
 
   /** Takes a new set of clients; credentials that aren't in it are refused from the next request on. */
-  replaceClients(clients: ClientTable): void {
+  replaceClients(clients: ClientSource): void {
     this.#keys.replaceClients(clients);
+  }
+
+  /** What is known of a client has changed: the next request asks the source again. */
+  forget(claimed: ClaimedScope): void {
+    this.#keys.forget(claimed);
   }
 
   /** Checks a request that arrived at `nowMs` (since 1970). Null when `client` sent it, else why it is refused. */
@@ -214,6 +226,7 @@ export class SigV4 {
         // SDKs read the region from here and sign again.
         return this.#refuse(malformed, ['Region', this.#keys.region]);
       case 'unknownKey':
+        this.unknown = found.claimed;
         return 'InvalidAccessKeyId';
     }
   }

@@ -83,7 +83,7 @@ const cases: readonly (readonly [title: string, text: string, problems: readonly
     `${whole}
 [metadata]
 url = "https://metadata.example.com"
-token = "do not show this"
+token = "do-not-show-this"
 [events]
 queue_url = "https://sqs.us-east-1.amazonaws.com/123456789012/bucket-events"
 visibility_timeout_s = 30
@@ -97,7 +97,6 @@ lease_ms = 500
 scrub_interval = "1d"
 `,
     [
-      "[metadata] isn't supported yet by this version",
       "[events] isn't supported yet by this version",
       "[cluster.tls] isn't supported yet by this version",
       "cache.hot_threshold isn't supported yet by this version",
@@ -265,7 +264,7 @@ grants = [{ bucket = "*", access = "read" }]
     gateway,
     [
       '[cluster]: missing; a gateway without [node] needs cluster.nodes to read from',
-      '[[clients]]: missing; a gateway needs at least one, or nobody could use it',
+      '[[clients]]: missing; a gateway needs at least one, or [metadata], or nobody could use it',
     ],
   ],
   [
@@ -278,7 +277,7 @@ grants = [{ bucket = "*", access = "read" }]
     node,
     [
       '[cluster]: missing; a node without [gateway] needs it to be reached',
-      '[origin]: missing; a node needs it, or an [origins.<bucket>], to read from',
+      '[origin]: missing; a node needs it, or an [origins.<bucket>] or [metadata], to read from',
     ],
   ],
   [
@@ -326,8 +325,8 @@ grants = [{ bucket = "*", access = "read" }]
     'names out of JavaScript are names like any other',
     `${whole}\n[constructor]\nx = 1\n["__proto__"]\nlisten = 1\n`,
     [
-      'constructor: unknown key; known here: origin, origins, cluster, node, cache, clients, gateway, admin, log',
-      '__proto__: unknown key; known here: origin, origins, cluster, node, cache, clients, gateway, admin, log',
+      'constructor: unknown key; known here: origin, origins, metadata, cluster, node, cache, clients, gateway, admin, log',
+      '__proto__: unknown key; known here: origin, origins, metadata, cluster, node, cache, clients, gateway, admin, log',
     ],
   ],
 ];

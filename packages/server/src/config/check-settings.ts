@@ -27,7 +27,7 @@ export function checkSettings(settings: Read, problems: Problems): void {
 }
 
 function checkRoles(settings: Read, problems: Problems): void {
-  const { node, gateway, cluster, origin, origins, clients } = settings;
+  const { node, gateway, cluster, origin, origins, clients, metadata } = settings;
   if (node === undefined && gateway === undefined) {
     problems.add('[node], [gateway]: both are missing; one of them says what this process is');
     return;
@@ -49,15 +49,19 @@ function checkRoles(settings: Read, problems: Problems): void {
     if (clients !== undefined && clients.length > 0) {
       problems.warn('[[clients]] has no effect without [gateway]: only gateways check clients');
     }
-  } else if (clients?.length === 0) {
-    problems.add('[[clients]]: missing; a gateway needs at least one, or nobody could use it');
+  } else if (clients?.length === 0 && metadata === undefined) {
+    problems.add(
+      '[[clients]]: missing; a gateway needs at least one, or [metadata], or nobody could use it',
+    );
   }
 }
 
-function checkNode({ node, cluster, origin, origins }: Read, problems: Problems): void {
+function checkNode({ node, cluster, origin, origins, metadata }: Read, problems: Problems): void {
   if (node === undefined) return;
-  if (origin === undefined && origins.size === 0) {
-    problems.add('[origin]: missing; a node needs it, or an [origins.<bucket>], to read from');
+  if (origin === undefined && origins.size === 0 && metadata === undefined) {
+    problems.add(
+      '[origin]: missing; a node needs it, or an [origins.<bucket>] or [metadata], to read from',
+    );
   }
   if (cluster === undefined) {
     if (node.listen !== undefined) {
@@ -102,7 +106,11 @@ function checkCluster({ cluster }: Read, problems: Problems): void {
   refuseTwice('cluster.nodes', 'address', addresses, problems);
 }
 
-function checkOrigins({ origin, origins }: Read, problems: Problems): void {
+/** Also for the metadata service's file, which has the same tables. */
+export function checkOrigins(
+  { origin, origins }: Pick<Read, 'origin' | 'origins'>,
+  problems: Problems,
+): void {
   if (origin !== undefined) checkOriginKeys('origin', origin, problems);
   for (const [bucket, one] of origins) checkOriginKeys(joinPath('origins', bucket), one, problems);
 }
@@ -124,7 +132,7 @@ function checkOriginKeys(
   }
 }
 
-function checkClients({ clients = [] }: Read, problems: Problems): void {
+export function checkClients({ clients = [] }: Pick<Read, 'clients'>, problems: Problems): void {
   const keys = clients.flatMap((client, at) => [
     { path: `clients[${at}]`, key: client },
     ...(client.keys ?? []).map((key, nth) => ({ path: `clients[${at}].keys[${nth}]`, key })),

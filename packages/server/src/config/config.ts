@@ -16,6 +16,7 @@ import type { Settings } from './settings.ts';
 export type OriginConfig = NonNullable<Settings['origin']>;
 /** An origin, with the bucket's name there where that differs. */
 export type BucketOriginConfig = OriginConfig & { readonly bucket: string | undefined };
+export type MetadataConfig = NonNullable<Settings['metadata']>;
 export type ClusterConfig = NonNullable<Settings['cluster']>;
 export type ClientConfig = Settings['clients'][number];
 
@@ -40,6 +41,7 @@ export type CacheConfig = Omit<Settings['cache'], 'defaultPolicy' | 'buckets'> &
 export interface Config {
   readonly origin: OriginConfig | undefined;
   readonly origins: ReadonlyMap<string, BucketOriginConfig>;
+  readonly metadata: MetadataConfig | undefined;
   readonly cluster: ClusterConfig | undefined;
   readonly node: NodeConfig | undefined;
   readonly cache: CacheConfig;

@@ -5,13 +5,7 @@
  * built takes its line from here into the settings table.
  */
 
-const tables: ReadonlySet<string> = new Set([
-  'metadata',
-  'events',
-  'gateway.tls',
-  'cluster.tls',
-  'admin.tls',
-]);
+const tables: ReadonlySet<string> = new Set(['events', 'gateway.tls', 'cluster.tls', 'admin.tls']);
 
 /** Keys of features to come, in whichever table, without their unit. */
 const keys: ReadonlySet<string> = new Set([

@@ -120,3 +120,16 @@ export const originRows = {
     doc: 'Whether the origin takes checksums in trailers of uploads. Without, they are sent as headers.',
   }),
 } as const;
+
+export const bucketOriginRows = {
+  ...originRows,
+  bucket: text({
+    pattern: bucketKeys.keyPattern,
+    allowed: bucketKeys.keyAllowed,
+    need: 'optional',
+    fallbackText: 'the same name',
+    example: '"assets-production"',
+    reloadable: true,
+    doc: "The bucket's name at the origin, where it differs.",
+  }),
+} as const;

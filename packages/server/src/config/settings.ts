@@ -6,11 +6,12 @@
  * validation, docs/configuration.md and config/example.toml all come from here, so none can lag behind.
  */
 import { clientRows } from './client-rows.ts';
-import { bucketKeys, originLimitRows, originRows } from './origin-rows.ts';
+import { bucketKeys, bucketOriginRows, originLimitRows, originRows } from './origin-rows.ts';
 import type { ReadRows } from './row.ts';
 import {
   address,
   choice,
+  endpoint,
   flag,
   integer,
   list,
@@ -62,16 +63,34 @@ export const settings = {
   origins: named(
     'The origin of one bucket, in place of the default origin.',
     { ...bucketKeys, exampleKey: 'assets' },
+    bucketOriginRows,
+  ),
+  metadata: optionalTable(
+    'A service that knows clients (for gateways) and origins (for nodes), beside those of this file. What the file has comes first. docs/metadata-service.md describes it.',
     {
-      ...originRows,
-      bucket: text({
-        pattern: bucketKeys.keyPattern,
-        allowed: bucketKeys.keyAllowed,
-        need: 'optional',
-        fallbackText: 'the same name',
-        example: '"assets-production"',
-        reloadable: true,
-        doc: "The bucket's name at the origin, where it differs.",
+      url: endpoint({
+        need: 'required',
+        example: '"http://10.0.1.5:9500"',
+        doc: 'Where the service answers; a path is kept.',
+      }),
+      token: secret({
+        need: 'required',
+        example: '"..."',
+        doc: 'The token that the service knows this process by.',
+      }),
+      refresh_s: integer({
+        min: 1,
+        max: 86_400,
+        unit: 's',
+        default: 60,
+        doc: 'What the service takes back or changes is in force within this time. Clients in use are asked about twice as often.',
+      }),
+      keep_s: integer({
+        min: 0,
+        max: 7 * 86_400,
+        unit: 's',
+        default: 3600,
+        doc: 'How old an answer may get while the service is down.',
       }),
     },
   ),

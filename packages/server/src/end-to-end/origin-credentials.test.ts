@@ -22,6 +22,8 @@ suite('credentials out of the default chain', () => {
   let program: Running;
   let client: S3Client;
   let adminPort = 0;
+  /** What to end afterwards, also when not all of it began. */
+  const ends: (() => Promise<unknown>)[] = [];
 
   const start = (config: string): Promise<Running> =>
     runProgram(directory, 'both', config, adminPort, false);
@@ -38,9 +40,11 @@ suite('credentials out of the default chain', () => {
 
   before(async () => {
     place = await startPlace(container);
+    ends.push(() => place.close());
     origin = await RawOrigin.start(({ socket }) =>
       socket.write(answer('200 OK', ['ETag: "e"'], 'bytes')),
     );
+    ends.push(() => origin.close());
     Object.assign(process.env, {
       HOME: directory,
       AWS_CONTAINER_CREDENTIALS_FULL_URI: `${place.url}/creds`,
@@ -67,12 +71,11 @@ grants = [{ bucket = "*", access = "write" }]
 [admin]
 listen = "127.0.0.1:${adminPort}"
 `);
+    ends.push(() => program.stop());
   });
   after(async () => {
-    await program.stop();
-    await place.close();
-    await origin.close();
     process.env = environment;
+    for (const end of ends.toReversed()) await end();
     rmSync(directory, { recursive: true, force: true });
   });
 

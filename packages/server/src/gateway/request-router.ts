@@ -21,9 +21,10 @@ import {
   type QueryParameter,
 } from '@s3-accelerator/core/s3/query.ts';
 import { bodyExpectation } from '../auth/body-verifier.ts';
-import { authorize, type GrantSet } from '../auth/grants.ts';
+import { authorize, GrantSet } from '../auth/grants.ts';
 import { operationOf, refusedOperations, type Operation } from '../auth/operation.ts';
 import type { SigV4 } from '../auth/sigv4.ts';
+import type { ClientDirectory, LookupOutcome } from '../metadata-client/client-directory.ts';
 import type { BrowserUploads } from '../browser-upload/browser-uploads.ts';
 import { slotMask, type ExchangeId, type HttpHandler } from '../http/exchange.ts';
 import { HeaderSlot } from '../http/header-slots.ts';
@@ -44,6 +45,8 @@ export interface RouterParts {
   readonly passThrough: PassThrough;
   readonly uploads: BrowserUploads;
   readonly hash: ObjectHash;
+  /** Where clients are looked up that the check doesn't know; null without a metadata service. */
+  readonly directory: ClientDirectory | null;
   /** Host names below which the Host header names the bucket, in lower case. */
   readonly domains: readonly string[];
   /** Every answer says how the cache took part in it, not only those of requests that ask. */
@@ -80,6 +83,16 @@ function resourceOf({ domains }: RouterParts, head: RequestHead): ResourceResult
   return parsePath(head.path(), hostBucketOf(head, domains));
 }
 
+const lookupErrors: Readonly<Record<Exclude<LookupOutcome, 'known'>, ErrorCode>> = {
+  unknown: 'InvalidAccessKeyId',
+  unavailable: 'ServiceUnavailable',
+  busy: 'SlowDown',
+  skewed: 'RequestTimeTooSkewed',
+};
+
+/** Of a request whose client isn't known yet. */
+const noGrants = new GrantSet([]);
+
 export class RequestRouter implements HttpHandler {
   #parts: RouterParts | null = null;
   readonly #request = newClientRequest();
@@ -106,10 +119,23 @@ export class RequestRouter implements HttpHandler {
       return;
     }
     const refusal = sigv4.check(head, Date.now());
-    if (refusal !== null) {
-      server.answerError(exchange, refusal, head.path(), sigv4.details);
-      return;
-    }
+    if (refusal === 'InvalidAccessKeyId' && this.#awaitsClient(parts, exchange, head)) return;
+    this.#checked(parts, exchange, head, refusal);
+  }
+
+  #checked(
+    parts: RouterParts,
+    exchange: ExchangeId,
+    head: RequestHead,
+    refusal: ErrorCode | null,
+  ): void {
+    const { server, sigv4 } = parts;
+    if (refusal === null) this.#accepted(parts, exchange, head);
+    else server.answerError(exchange, refusal, head.path(), sigv4.details);
+  }
+
+  #accepted(parts: RouterParts, exchange: ExchangeId, head: RequestHead): void {
+    const { server, sigv4 } = parts;
     const { client } = sigv4;
     if (client === null) throw new Error('an accepted request has a client');
     this.#current = exchange;
@@ -118,6 +144,36 @@ export class RequestRouter implements HttpHandler {
     const error = this.#route(parts, exchange, head, client.grants);
     this.#current = -1;
     if (error !== null) server.answerError(exchange, error, head.path());
+  }
+
+  /** Looks up who sent a request. False when nobody knows, and the request is refused; else it goes on from here. */
+  #awaitsClient(parts: RouterParts, exchange: ExchangeId, head: RequestHead): boolean {
+    const { directory, sigv4 } = parts;
+    if (directory === null || sigv4.unknown === null) return false;
+    const outcome = directory.lookup(sigv4.unknown, (later) => {
+      // The client may be gone, and its connection another's.
+      const saved = parts.server.connectionOf(exchange) === null ? null : this.#headOf(exchange);
+      if (saved === null) return;
+      this.#lookedUp(parts, exchange, saved.head, later);
+      parts.driver.drain();
+    });
+    if (outcome === null) this.#saved.save(exchange, head, noGrants);
+    else this.#lookedUp(parts, exchange, head, outcome);
+    return true;
+  }
+
+  #lookedUp(
+    parts: RouterParts,
+    exchange: ExchangeId,
+    head: RequestHead,
+    outcome: LookupOutcome,
+  ): void {
+    if (outcome !== 'known') {
+      parts.server.answerError(exchange, lookupErrors[outcome], head.path());
+      return;
+    }
+    // Checked again, and not looked up again.
+    this.#checked(parts, exchange, head, parts.sigv4.check(head, Date.now()));
   }
 
   onBody(exchange: ExchangeId, bytes: Uint8Array): void {

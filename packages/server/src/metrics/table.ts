@@ -50,6 +50,17 @@ export const metricTable = {
   s3accel_gateway_received_bytes_total: counter('Bytes of bodies received from clients.', noLabels),
   s3accel_gateway_connections: gauge('Open connections from clients.'),
   s3accel_gateway_accepted_connections_total: counter('Connections that clients made.', noLabels),
+  s3accel_gateway_client_lookups_total: counter(
+    'Questions about clients sent to the metadata service.',
+    noLabels,
+  ),
+  s3accel_gateway_client_lookup_failures_total: counter(
+    'Questions about clients that the metadata service gave no answer to.',
+    noLabels,
+  ),
+  s3accel_gateway_clients_known: gauge(
+    'Clients of the metadata service that are known, by key, day and region.',
+  ),
   s3accel_gateway_reads_total: counter('Client reads that went through the cache.', noLabels),
   s3accel_gateway_reads_without_body_total: counter(
     'Client reads answered from metadata alone.',

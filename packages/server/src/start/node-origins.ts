@@ -1,38 +1,57 @@
 /**
- * The origins of a node as they are now: out of the configuration, with keys of their own or out of AWS's default chain.
+ * The origins of a node as they are now: out of the configuration and, behind them, out of a metadata service, with keys of their
+ * own or out of AWS's default chain.
  *
  * One chain serves all origins without keys. It is asked when the first such origin appears, and again on each reload.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BucketOriginConfig, Config, OriginConfig } from '../config/config.ts';
+import type { BucketOriginConfig, Config, MetadataConfig, OriginConfig } from '../config/config.ts';
 import type { FaultLog } from '../log.ts';
+import type { ServedOrigins } from '../metadata-client/answers.ts';
+import { MetadataService } from '../metadata-client/metadata-service.ts';
+import { OriginFollower } from '../metadata-client/origin-follower.ts';
 import { defaultChain } from '../origin/credentials-chain.ts';
 import { RenewedCredentials } from '../origin/credentials.ts';
 import { Origins, type OriginCredentials, type OriginSettings } from '../origin/origins.ts';
 
-/** How long a starting node waits for the chain, which may have to wait for an instance's metadata service. */
+/** How long a starting node waits for the chain (which may wait for an instance) and for the metadata service. */
 const firstTryMs = 5000;
 
 export class NodeOrigins {
   /** Replaced on a reload. */
   current: Origins;
   readonly #faults: FaultLog;
+  #config: Config;
+  #served: ServedOrigins | null = null;
+  readonly #service: MetadataService | null;
+  readonly #follower: OriginFollower | null;
   #chain: RenewedCredentials | null = null;
   #chainHadAny = false;
 
   constructor(config: Config, faults: FaultLog) {
     this.#faults = faults;
-    this.current = this.#originsOf(config);
+    this.#config = config;
+    this.current = this.#originsOf();
+    const { metadata } = config;
+    this.#service = metadata === undefined ? null : new MetadataService(metadata);
+    this.#follower =
+      metadata === undefined || this.#service === null
+        ? null
+        : this.#follow(this.#service, metadata);
   }
 
   /** Waits until there are credentials or it is clear that there are none for now. Never fails. */
   async prepare(): Promise<void> {
-    if (this.#chain === null) return;
-    await Promise.race([this.#chain.firstTried, sleep(firstTryMs, undefined, { ref: false })]);
+    const tried = (async (): Promise<void> => {
+      await this.#follower?.firstTried;
+      await this.#chain?.firstTried;
+    })();
+    await Promise.race([tried, sleep(firstTryMs, undefined, { ref: false })]);
   }
 
   /** null when S3 can be asked, or could be at some time since the start; else why not. */
   notReady(): string | null {
+    if (this.#follower?.has === false) return 'the metadata service tells no origins';
     if (this.#chain === null || this.#chainHadAny) return null;
     this.#chainHadAny = this.#chain.current() !== null;
     return this.#chainHadAny ? null : 'no credentials for the origin: none are configured or found';
@@ -40,22 +59,48 @@ export class NodeOrigins {
 
   reload(config: Config): void {
     const known = this.#chain;
-    this.current = this.#originsOf(config);
+    this.#config = config;
+    this.current = this.#originsOf();
     void known?.renew();
   }
 
-  stop(): void {
+  async stop(): Promise<void> {
     this.#chain?.stop();
+    this.#follower?.stop();
+    await this.#service?.close();
   }
 
-  #originsOf(config: Config): Origins {
+  #follow(service: MetadataService, { refreshS, keepS }: MetadataConfig): OriginFollower {
+    return new OriginFollower({
+      ask: () => service.origins(),
+      onChange: (served) => {
+        this.#served = served;
+        this.current = this.#originsOf();
+      },
+      onFailed: ({ message }) => {
+        this.#faults.warn('metadata-origins', 'the metadata service gave no answer about origins', {
+          reason: message,
+        });
+      },
+      refreshMs: refreshS * 1000,
+      keepMs: keepS * 1000,
+    });
+  }
+
+  #originsOf(): Origins {
+    const config = this.#config;
+    const served = this.#served;
     const limits = config.node?.originLimits ?? {};
-    const byBucket = [...config.origins].map(([bucket, origin]): [string, OriginSettings] => [
+    const tables = [...(served?.origins ?? []), ...config.origins];
+    const byBucket = tables.map(([bucket, origin]): [string, OriginSettings] => [
       bucket,
       this.#settingsOf(origin, limits),
     ]);
-    const fallback = config.origin === undefined ? null : this.#settingsOf(config.origin, limits);
-    return new Origins(fallback, byBucket);
+    const fallback = config.origin ?? served?.origin;
+    return new Origins(
+      fallback === undefined ? null : this.#settingsOf(fallback, limits),
+      byBucket,
+    );
   }
 
   #settingsOf(

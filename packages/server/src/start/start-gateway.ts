@@ -4,8 +4,6 @@ import { defaultGatewayLimits, type GatewayLimits } from '@s3-accelerator/core/g
 import { Layout } from '@s3-accelerator/core/layout.ts';
 import { Digester } from '@s3-accelerator/native/digester.ts';
 import type { Reactor } from '@s3-accelerator/native/reactor.ts';
-import { ClientTable } from '../auth/clients.ts';
-import { configuredClients } from '../auth/configured-clients.ts';
 import { requiredScratchBytes, SigV4 } from '../auth/sigv4.ts';
 import type { Config, GatewayConfig } from '../config/config.ts';
 import { addressesOf, RingFollower } from '../cluster/ring-follower.ts';
@@ -20,6 +18,7 @@ import { ObjectHash } from '../object-hash.ts';
 import { PassThrough } from '../passthrough/pass-through.ts';
 import { defaultPeerOptions } from '../peers/link-options.ts';
 import { Peers } from '../peers/peers.ts';
+import { GatewayClients } from './gateway-clients.ts';
 import { linkKey } from './link-key.ts';
 import type { ProcessContext, RunningNode } from './start-node.ts';
 
@@ -41,9 +40,6 @@ export interface RunningGateway {
   reload(config: Config): void;
   stop(): Promise<void>;
 }
-
-const clientsOf = (config: Config): ClientTable =>
-  new ClientTable(configuredClients(config.clients));
 
 /** Links to the nodes in other processes, which follow the ring; null in a process that is a cluster of its own. */
 function startPeers(
@@ -120,7 +116,10 @@ export function startGateway(context: GatewayContext, gateway: GatewayConfig): R
   const { config, reactor, ring, log, metrics, now, node } = context;
   const { listen, region } = gateway;
   const hash = new ObjectHash(() => '');
-  const sigv4 = new SigV4(new Digester(requiredScratchBytes), clientsOf(config), {
+  const clients = new GatewayClients(context, (claimed) => {
+    sigv4.forget(claimed);
+  });
+  const sigv4 = new SigV4(new Digester(requiredScratchBytes), clients.of(config), {
     region,
     maxScopes,
   });
@@ -164,7 +163,7 @@ export function startGateway(context: GatewayContext, gateway: GatewayConfig): R
   const { domains, debugHeaders } = gateway;
   router.connect({
     ...{ server, sigv4, driver, passThrough, uploads, hash },
-    ...{ domains, debugHeaders, count },
+    ...{ directory: clients.directory, domains, debugHeaders, count },
   });
 
   publishGateway(metrics, driver.gateway);
@@ -186,10 +185,11 @@ export function startGateway(context: GatewayContext, gateway: GatewayConfig): R
       driver.tick();
     },
     reload: (wanted) => {
-      sigv4.replaceClients(clientsOf(wanted));
+      sigv4.replaceClients(clients.of(wanted));
     },
     stop: async () => {
       await server.close(stopGraceMs);
+      await clients.stop();
       peers?.close();
     },
   };

@@ -226,7 +226,7 @@ export async function startNode(context: ProcessContext, node: NodeConfig): Prom
       await links?.server.drain(drainMs);
       links?.server.close();
       peers.close();
-      origins.stop();
+      await origins.stop();
       await client.close();
       await endRun(driver, log);
       await files.close();
