@@ -19,7 +19,10 @@ test('docs/metrics.md is what the table says', async () => {
 
 test('names follow the rule, help is a sentence', () => {
   for (const [name, row] of Object.entries(metricTable)) {
-    assert.match(name, /^s3accel_(gateway|node|s3|reactor|errors|limits)_[a-z0-9_]+$/);
+    assert.match(
+      name,
+      /^s3accel_(gateway|node|s3|ring|cluster|gossip|reactor|errors|limits)_[a-z0-9_]+$/,
+    );
     assert.equal(name.endsWith('_total'), row.kind === 'counter', name);
     assert.match(row.help, /^[A-Za-z].*\.$/, name);
   }
@@ -30,6 +33,7 @@ test('series known beforehand are exported as 0 before anything happened', async
     's3accel_node_block_reads_total{source="disk"} 0',
     's3accel_node_block_reads_total{source="fill"} 0',
     's3accel_node_block_reads_total{source="s3"} 0',
+    's3accel_node_block_reads_total{source="peer"} 0',
   ]);
 });
 

@@ -7,7 +7,7 @@ import { ClientDirectory, directoryTickMs } from '../metadata-client/client-dire
 import { MetadataService } from '../metadata-client/metadata-service.ts';
 import { TwoSources } from '../metadata-client/two-sources.ts';
 import { publishLimit } from '../metrics/publish.ts';
-import type { ProcessContext } from './start-node.ts';
+import type { ProcessContext } from './process-context.ts';
 
 export class GatewayClients {
   /** null without a metadata service. */

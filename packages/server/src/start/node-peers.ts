@@ -13,7 +13,7 @@ import { defaultPeerOptions } from '../peers/link-options.ts';
 import { Peers } from '../peers/peers.ts';
 import { linkKey } from './link-key.ts';
 import { PastRings } from './past-rings.ts';
-import type { ProcessContext } from './start-node.ts';
+import type { ProcessContext } from './process-context.ts';
 
 /** Blocks that come from one node at a time; more wait. */
 const exclusiveLinks = 8;

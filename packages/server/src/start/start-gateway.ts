@@ -20,7 +20,8 @@ import { defaultPeerOptions } from '../peers/link-options.ts';
 import { Peers } from '../peers/peers.ts';
 import { GatewayClients } from './gateway-clients.ts';
 import { linkKey } from './link-key.ts';
-import type { ProcessContext, RunningNode } from './start-node.ts';
+import type { ProcessContext } from './process-context.ts';
+import type { RunningNode } from './start-node.ts';
 
 /** Credential scopes (client, day, region) whose signing keys are kept. */
 const maxScopes = 4096;

@@ -6,13 +6,11 @@ import { Layout } from '@s3-accelerator/core/layout.ts';
 import { defaultNodeLimits, type NodeLimits } from '@s3-accelerator/core/node/limits.ts';
 import type { BucketPolicy } from '@s3-accelerator/core/node/policy.ts';
 import { alignedMemory } from '@s3-accelerator/native/files.ts';
-import type { Reactor } from '@s3-accelerator/native/reactor.ts';
 import { knockAt } from '../cluster/first-contact.ts';
 import { joinCluster } from '../cluster/membership.ts';
-import type { ProcessRing } from '../cluster/process-ring.ts';
 import type { Address } from '../config/address.ts';
 import type { CacheConfig, Config, NodeConfig } from '../config/config.ts';
-import type { ReadableSlab, WrapFiles } from '../disk/disk-files.ts';
+import type { ReadableSlab } from '../disk/disk-files.ts';
 import { errnoName } from '../disk/errno.ts';
 import { LocalFiles } from '../disk/local-files.ts';
 import { LogFile } from '../disk/log-file.ts';
@@ -20,8 +18,7 @@ import { openStore, type OpenedStore } from '../disk/open-store.ts';
 import { readMetadataLog } from '../disk/read-log.ts';
 import { StartProgress } from '../disk/start-progress.ts';
 import type { Gossip } from '../gossip/gossip.ts';
-import type { FaultLog, Log } from '../log.ts';
-import type { Metrics } from '../metrics/metrics.ts';
+import type { Log } from '../log.ts';
 import {
   publishJournal,
   publishLimit,
@@ -46,21 +43,7 @@ import { LinkServer } from '../peers/link-server.ts';
 import { linkKey } from './link-key.ts';
 import { NodeOrigins } from './node-origins.ts';
 import { startNodePeers } from './node-peers.ts';
-
-/** What the parts of one process share. */
-export interface ProcessContext {
-  readonly config: Config;
-  readonly reactor: Reactor;
-  readonly ring: ProcessRing;
-  readonly log: Log;
-  readonly faults: FaultLog;
-  readonly metrics: Metrics;
-  /** Milliseconds from a monotonic clock. */
-  readonly now: () => number;
-  readonly wrapFiles: WrapFiles;
-  /** The process can't go on and must end, for this reason. */
-  readonly mustStop: (why: string) => void;
-}
+import type { ProcessContext } from './process-context.ts';
 
 /** A storage node that serves. */
 export interface RunningNode {

@@ -1,0 +1,21 @@
+/** What the parts of one process share: made once at start, handed to node and gateway. */
+import type { Reactor } from '@s3-accelerator/native/reactor.ts';
+import type { ProcessRing } from '../cluster/process-ring.ts';
+import type { Config } from '../config/config.ts';
+import type { WrapFiles } from '../disk/disk-files.ts';
+import type { FaultLog, Log } from '../log.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+
+export interface ProcessContext {
+  readonly config: Config;
+  readonly reactor: Reactor;
+  readonly ring: ProcessRing;
+  readonly log: Log;
+  readonly faults: FaultLog;
+  readonly metrics: Metrics;
+  /** Milliseconds from a monotonic clock. */
+  readonly now: () => number;
+  readonly wrapFiles: WrapFiles;
+  /** The process can't go on and must end, for this reason. */
+  readonly mustStop: (why: string) => void;
+}
