@@ -33,7 +33,13 @@ import {
   headerPosition,
   type TableHeader,
 } from '@s3-accelerator/core/journal/table-header.ts';
-import { lentPagesSurvive, lock, openDirect, preallocate } from '@s3-accelerator/native/files.ts';
+import {
+  dropFromPageCache,
+  lentPagesSurvive,
+  lock,
+  openDirect,
+  preallocate,
+} from '@s3-accelerator/native/files.ts';
 
 /** Whoever holds this file's lock owns the directory. */
 export const lockName = 'lock';
@@ -67,6 +73,9 @@ export class DataDirectory {
     const slab = join(path, slabName);
     this.slabRead = open(openSync(slab, O_RDWR | O_CREAT, 0o600));
     this.table = open(openSync(join(path, tableName), O_RDWR | O_CREAT, 0o600));
+    // What a failed sync of the last life dropped is in the page cache alone: rows that it cleared may be on the disk still.
+    fdatasyncSync(this.table);
+    dropFromPageCache(this.table, 0, 0);
     this.slabHead = firstBytes(this.slabRead);
     this.tableHead = firstBytes(this.table);
     const { size, ino } = fstatSync(this.slabRead);

@@ -127,6 +127,14 @@ export class ModelDisk {
     file.durable.set(bytes, offset);
   }
 
+  /** Makes durable what can be, and reads what is there: bytes that a failed sync dropped were in the page cache alone. */
+  reread(file: ModelFile): void {
+    for (const range of file.unsynced) this.#keep(file, range);
+    file.unsynced = [];
+    file.dropped = [];
+    file.seen.set(file.durable);
+  }
+
   /** `done` after the time that a read takes. */
   read(done: () => void): void {
     this.#later(done);

@@ -125,6 +125,7 @@ export class NodeFiles {
   /** A new run begins: puts back into the empty store what is in the files. Returns the run's header. */
   begin(store: Store): TableHeader {
     const { disk, slab, table } = this;
+    disk.reread(table);
     const foundBytes = this.slabBytes;
     assert(store.slabBytes <= slab.seen.length, 'the slab gets as long as its store');
     const plan = planStart(
