@@ -8,18 +8,18 @@
  */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { mix32 } from '../base/hash.ts';
+import { mix32, type Hash128 } from '../base/hash.ts';
 import { Prng } from '../base/prng.ts';
 import { firstHeader } from '../journal/table-header.ts';
 import { Layout } from '../layout.ts';
-import type { NodeEffects } from '../node/effects.ts';
+import type { IdentityDigest, NodeEffects } from '../node/effects.ts';
 import { defaultNodeLimits } from '../node/limits.ts';
 import { Node } from '../node/node.ts';
 import { newReadAnswer, type ReadRequest } from '../read.ts';
 import { Ring } from '../ring.ts';
 import { noPreconditions } from '../s3/preconditions.ts';
 import { Store, type SlotId } from '../store/store.ts';
-import { objectHash, TestIdentity } from '../testing/identity.ts';
+import { objectHash } from '../testing/identity.ts';
 import { newClientRequest, type ClientRequest } from './client-request.ts';
 import type { GatewayEffects, ReadId } from './effects.ts';
 import { Gateway } from './gateway.ts';
@@ -37,6 +37,17 @@ export interface HitFigures {
   readonly allocated: number;
   readonly resultHash: number;
 }
+
+/** Stands in for SHA-256, whose time is the driver's: it allocates nothing either. */
+const digest: IdentityDigest = {
+  version: (_bucket, hash, etag, into) => {
+    into.h0 = mix32(hash.h0 ^ etag.length) >>> 0;
+    into.h1 = mix32(hash.h1 ^ into.h0) >>> 0;
+    into.h2 = mix32(hash.h2 ^ into.h1) >>> 0;
+    into.h3 = mix32(hash.h3 ^ into.h2) >>> 0;
+  },
+  objectHashMatches: () => true,
+};
 
 /** Effects that remember what the next event needs, and nothing else. */
 class Wire implements GatewayEffects, NodeEffects {
@@ -182,7 +193,7 @@ class HitPath {
     });
     this.#node = new Node({
       effects: this.#wire,
-      digest: new TestIdentity(),
+      digest,
       store: this.#store,
       table: firstHeader({ h0: 1, h1: 2, h2: 3, h3: 4 }, this.#store),
       layout,
@@ -224,7 +235,8 @@ class HitPath {
     request.key = key;
     request.conditions = noPreconditions;
     Object.assign(request.hash, objectHash('b', key));
-    const version = objectHash('version', key);
+    const version: Hash128 = { h0: 0, h1: 0, h2: 0, h3: 0 };
+    digest.version('b', request.hash, `"${key}"`, version);
     for (let block = 0; block < blocksEach; block++) {
       const slot = this.#store.reserve(
         version,
