@@ -26,6 +26,7 @@ const obedient = `async (config) => {
   return {
     reload: (wanted) => say('reload', wanted.clients[0].accessKeyId),
     stop: async () => { say('stop'); clearInterval(alive); },
+    failed: new Promise(() => undefined),
   };
 }`;
 
