@@ -1,24 +1,23 @@
 /** A clock and what is to happen, in order of time and then of scheduling. Deterministic: the only time in the tests. */
 import { assert } from '../base/assert.ts';
+import { TimeHeap, type Timed } from './time-heap.ts';
 
-interface Scheduled {
-  readonly time: number;
-  readonly order: number;
+interface Scheduled extends Timed {
   readonly act: () => void;
 }
 
 export class EventQueue {
   now = 0;
-  readonly #heap: Scheduled[] = [];
+  readonly #heap = new TimeHeap<Scheduled>();
   #order = 0;
 
   get size(): number {
-    return this.#heap.length;
+    return this.#heap.size;
   }
 
   /** The time of the next event, Infinity when there is none. */
   get next(): number {
-    return this.#heap[0]?.time ?? Infinity;
+    return this.#heap.next;
   }
 
   /** `act` happens in `delayMs`, never before this call has returned. */
@@ -29,51 +28,15 @@ export class EventQueue {
   at(time: number, act: () => void): void {
     assert(time >= this.now, 'nothing happens in the past');
     this.#order += 1;
-    this.#push({ time, order: this.#order, act });
+    this.#heap.push({ time, order: this.#order, act });
   }
 
   /** Lets the next event happen; false when there is none. */
   step(): boolean {
-    const event = this.#pop();
+    const event = this.#heap.pop();
     if (event === null) return false;
     this.now = event.time;
     event.act();
     return true;
   }
-
-  #push(event: Scheduled): void {
-    const heap = this.#heap;
-    let at = heap.length;
-    heap.push(event);
-    while (at > 0) {
-      const parent = (at - 1) >> 1;
-      if (!isBefore(event, heap[parent]!)) break;
-      heap[at] = heap[parent]!;
-      at = parent;
-    }
-    heap[at] = event;
-  }
-
-  #pop(): Scheduled | null {
-    const heap = this.#heap;
-    const first = heap[0];
-    const last = heap.pop();
-    if (first === undefined || last === undefined) return null;
-    if (heap.length === 0) return first;
-    let at = 0;
-    for (;;) {
-      let child = at * 2 + 1;
-      if (child >= heap.length) break;
-      if (child + 1 < heap.length && isBefore(heap[child + 1]!, heap[child]!)) child += 1;
-      if (!isBefore(heap[child]!, last)) break;
-      heap[at] = heap[child]!;
-      at = child;
-    }
-    heap[at] = last;
-    return first;
-  }
-}
-
-function isBefore(a: Scheduled, b: Scheduled): boolean {
-  return a.time < b.time || (a.time === b.time && a.order < b.order);
 }

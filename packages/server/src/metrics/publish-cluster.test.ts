@@ -10,22 +10,7 @@ import {
   publishMembership,
   publishRing,
 } from './publish-cluster.ts';
-
-async function samplesOf(metrics: Metrics): Promise<Map<string, number>> {
-  const lines = (await metrics.scrape()).split('\n').filter((line) => /^s3accel_/.test(line));
-  return new Map(
-    lines.map((line) => {
-      const at = line.lastIndexOf(' ');
-      return [line.slice(0, at), Number(line.slice(at + 1))];
-    }),
-  );
-}
-
-/** Gives each counter another value; their sum tells which are there, each once. */
-function numbered<C extends object>(counters: C): C {
-  const entries = Object.keys(counters).map((name, at) => [name, 2 ** at]);
-  return Object.fromEntries(entries) as C;
-}
+import { numbered, samplesOf } from './testing/samples.ts';
 
 const total = (counters: object): number =>
   (Object.values(counters) as number[]).reduce((sum, value) => sum + value, 0);

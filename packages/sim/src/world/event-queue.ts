@@ -5,10 +5,9 @@
  * those. Nothing happens within a call of `in` or `at`, so whatever schedules is never called back.
  */
 import { assert } from '@s3-accelerator/core/base/assert.ts';
+import { TimeHeap, type Timed } from '@s3-accelerator/core/testing/time-heap.ts';
 
-interface Scheduled {
-  readonly time: number;
-  readonly order: number;
+interface Scheduled extends Timed {
   readonly act: () => void;
   readonly isBusy: boolean;
 }
@@ -17,7 +16,7 @@ export class EventQueue {
   #now = 0;
   #order = 0;
   #busy = 0;
-  readonly #heap: Scheduled[] = [];
+  readonly #heap = new TimeHeap<Scheduled>();
 
   get now(): number {
     return this.#now;
@@ -30,7 +29,7 @@ export class EventQueue {
 
   /** The time of the next event, Infinity when there is none. */
   get next(): number {
-    return this.#heap[0]?.time ?? Infinity;
+    return this.#heap.next;
   }
 
   /** `act` happens in `delayMs`, never before this call has returned. */
@@ -50,7 +49,7 @@ export class EventQueue {
 
   /** Lets the next event happen; false when there is none. */
   step(): boolean {
-    const event = this.#pop();
+    const event = this.#heap.pop();
     if (event === null) return false;
     this.#now = event.time;
     if (event.isBusy) this.#busy -= 1;
@@ -67,42 +66,6 @@ export class EventQueue {
   #schedule(time: number, act: () => void, isBusy: boolean): void {
     assert(time >= this.#now, 'nothing happens in the past');
     this.#order += 1;
-    this.#push({ time, order: this.#order, act, isBusy });
+    this.#heap.push({ time, order: this.#order, act, isBusy });
   }
-
-  #push(event: Scheduled): void {
-    const heap = this.#heap;
-    let at = heap.length;
-    heap.push(event);
-    while (at > 0) {
-      const parent = (at - 1) >> 1;
-      if (!isBefore(event, heap[parent]!)) break;
-      heap[at] = heap[parent]!;
-      at = parent;
-    }
-    heap[at] = event;
-  }
-
-  #pop(): Scheduled | null {
-    const heap = this.#heap;
-    const first = heap[0];
-    const last = heap.pop();
-    if (first === undefined || last === undefined) return null;
-    if (heap.length === 0) return first;
-    let at = 0;
-    for (;;) {
-      let child = at * 2 + 1;
-      if (child >= heap.length) break;
-      if (child + 1 < heap.length && isBefore(heap[child + 1]!, heap[child]!)) child += 1;
-      if (!isBefore(heap[child]!, last)) break;
-      heap[at] = heap[child]!;
-      at = child;
-    }
-    heap[at] = last;
-    return first;
-  }
-}
-
-function isBefore(a: Scheduled, b: Scheduled): boolean {
-  return a.time < b.time || (a.time === b.time && a.order < b.order);
 }
