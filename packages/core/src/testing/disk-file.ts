@@ -14,6 +14,8 @@ export class DiskFile {
   #seen: Uint8Array;
   #durable: Uint8Array;
   readonly #unsynced = new Set<number>();
+  /** What the sync under way covers: what is cut off meanwhile gets nowhere. */
+  #asked = new Map<number, Uint8Array>();
 
   constructor(length: number) {
     this.#seen = new Uint8Array(Math.ceil(length / SECTOR) * SECTOR);
@@ -31,8 +33,10 @@ export class DiskFile {
     resized.#durable.set(this.#durable.subarray(0, resized.length));
     this.#seen = resized.#seen;
     this.#durable = resized.#durable;
-    for (const sector of this.#unsynced) {
-      if (sector * SECTOR >= length) this.#unsynced.delete(sector);
+    for (const sectors of [this.#unsynced, this.#asked]) {
+      for (const sector of sectors.keys()) {
+        if (sector * SECTOR >= length) sectors.delete(sector);
+      }
     }
   }
 
@@ -65,6 +69,7 @@ export class DiskFile {
     const asked = new Map<number, Uint8Array>();
     for (const sector of this.#unsynced) asked.set(sector, this.read(sector * SECTOR, SECTOR));
     this.#unsynced.clear();
+    this.#asked = asked;
     return asked;
   }
 
