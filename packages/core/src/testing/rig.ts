@@ -125,10 +125,11 @@ export class Rig implements GatewayEffects, TestWorld {
       if (isAtOnce) act();
       else this.queue.in(this.delayMs(), act);
     };
-    for (const { node } of this.nodes) {
+    for (const host of this.nodes) {
       tell(() => {
         const [current, ...replaced] = this.rings();
-        node.onRing(this.queue.now, current!.ring, replaced);
+        // Whoever lives there by then: the process may have been restarted meanwhile.
+        host.node.onRing(this.queue.now, current!.ring, replaced);
       });
     }
     tell(() => {
