@@ -102,7 +102,7 @@ export class Store {
   readonly #counters: StoreCounters;
   readonly #records = new SlotRecords();
   readonly #allocator: SlotAllocator;
-  readonly #index: BlockIndex;
+  #index: BlockIndex;
   readonly #queues: S3Fifo;
   readonly #doorkeeper: Doorkeeper;
   readonly #key: BlockKey;
@@ -372,6 +372,8 @@ export class Store {
       refused++;
     };
     this.#allocator.finishClaims(refuse);
+    // Made as large as it will be: growing step by step would read the record of each block several times, in no order.
+    this.#index = new BlockIndex(records, Math.max(this.#allocator.extentCount, records.count));
     let trusted = 0;
     for (let slot = 1; slot < records.end; slot++) {
       if (records.state(slot) !== RESERVED) continue;
