@@ -55,9 +55,9 @@ export const admissionBugs: readonly PlantedBug[] = [
   {
     name: 'home-admits-what-others-own',
     breaks: ['thrift'],
-    file: 'packages/core/src/node/fill-plan.ts',
-    find: 'fetch.mayStore && admission.wouldAdmit(',
-    replace: '(fetch.mayStore || last >= first) && admission.wouldAdmit(',
+    file: 'packages/core/src/node/home.ts',
+    find: 'fetch.mayStore = ownership.stores(now, fetch.hash, size, block, fetch.standsIn);',
+    replace: 'fetch.mayStore = true;',
     why: 'A block is stored at its home and at its owner: half of the cache holds copies.',
   },
   {

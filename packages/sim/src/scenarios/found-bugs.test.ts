@@ -82,14 +82,17 @@ test('rows of what was cut off a slab come back from a crash as rows that nobody
 
 // Seed 2714: a slow client's fetch was given up between two of its pieces, and what was left came by a second one. The first had
 // marked every block that it was planned to bring, so the second stored them: a one-time read got onto the disk.
-test('a client that stalls until its fetch is given up reads its object once', () => {
-  tell({ cluster: { nodes: 1 }, node: { idleFetchMs: 50 } }, (story) => {
-    story.put('a/export', BLOCK + 1);
-    equal(story.get('a/export', { stallMs: 400 }).received, BLOCK + 1);
-    story.settle();
-    ok(story.fetches('a/export').length > 1, 'the first fetch was given up');
-    const stored = story.world.history.admissions.map(({ block }) => block.index);
-    // What had come of a block when the fetch was given up is asked for once more: that block alone may look read twice.
-    ok(!stored.includes(1), 'its last byte was stored');
+for (const isKnown of [false, true]) {
+  test(`a client that stalls until its fetch is given up reads its object once${isKnown ? ', of which a HEAD was made before' : ''}`, () => {
+    tell({ cluster: { nodes: 1 }, node: { idleFetchMs: 50 } }, (story) => {
+      story.put('a/export', BLOCK + 1);
+      if (isKnown) story.get('a/export', { head: true });
+      equal(story.get('a/export', { stallMs: 400 }).received, BLOCK + 1);
+      story.settle();
+      ok(story.fetches('a/export').length > 1, 'the first fetch was given up');
+      const stored = story.world.history.admissions.map(({ block }) => block.index);
+      // What had come of a block when the fetch was given up is asked for once more: that block alone may look read twice.
+      ok(!stored.includes(1), 'its last byte was stored');
+    });
   });
-});
+}

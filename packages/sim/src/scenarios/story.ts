@@ -55,6 +55,7 @@ const BUCKETS: readonly BucketOptions[] = [
 export interface Asking {
   readonly bucket?: string;
   readonly range?: string | null;
+  readonly head?: boolean;
   readonly gateway?: number;
   readonly credential?: number;
   /** The client doesn't read for so long once its answer has begun. */
@@ -109,8 +110,8 @@ export class Story {
 
   /** A client sends a GET. */
   send(key: string, asking: Asking = {}): SentGet {
-    const { bucket = 'tables', range = null, stallMs = 0 } = asking;
-    const request = { bucket, key, head: false, range, conditions: noConditions };
+    const { bucket = 'tables', range = null, head = false, stallMs = 0 } = asking;
+    const request = { bucket, key, head, range, conditions: noConditions };
     const sender = this.#sender(asking);
     const exchange: Exchange = this.#requests.read(
       sender,
