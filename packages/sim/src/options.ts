@@ -30,7 +30,8 @@ export interface GatewayBounds {
   readonly gatewayTtlMs: number;
   readonly maxRestarts: number;
   readonly readTimeoutMs: number;
-  readonly maxWriteMarks: number;
+  /** Slots that objects share when they are written: with few, many are confirmed for a write of another. A power of two. */
+  readonly writeSlots: number;
   /** Read-ahead of one read, and the two bounds of all together. */
   readonly readAheadBlocks: number;
   readonly maxAheadReads: number;
@@ -174,7 +175,7 @@ function gatewayOf(prng: Prng, sizes: LayoutSizes): GatewayBounds {
     gatewayTtlMs: prng.pick([5, 100, 1000]),
     maxRestarts: prng.pick([0, 1, 3]),
     readTimeoutMs: prng.pick([100, 1000, 30_000]),
-    maxWriteMarks: prng.pick([2, 8, 1000]),
+    writeSlots: prng.pick([2, 8, 1024]),
     readAheadBlocks: prng.pick([1, 4, 16]),
     maxAheadReads: prng.pick([0, 4, 64]),
     maxAheadBlocks: prng.pick([0, 8, 256]),

@@ -31,7 +31,7 @@ export const PLAIN_RUN: Omit<RunOptions, 'seed' | 'buckets'> = {
     gatewayTtlMs: 100,
     maxRestarts: 3,
     readTimeoutMs: 30_000,
-    maxWriteMarks: 1000,
+    writeSlots: 1024,
     readAheadBlocks: 4,
     maxAheadReads: 64,
     maxAheadBlocks: 256,

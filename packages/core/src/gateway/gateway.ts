@@ -30,12 +30,15 @@ import { Pieces } from './pieces.ts';
 import { Planner } from './plan.ts';
 import { Stages } from './stages.ts';
 import { Suspects } from './suspects.ts';
+import type { WriteEpochs } from './write-epochs.ts';
 
 export interface GatewayOptions {
   readonly effects: GatewayEffects;
   readonly layout: Layout;
   readonly ring: Ring;
   readonly limits: GatewayLimits;
+  /** Of the whole process: all loops of a gateway share them. */
+  readonly epochs: WriteEpochs;
   /** 32 bits that outsiders don't know, for positions in tables. */
   readonly seed: number;
 }
@@ -50,7 +53,6 @@ export interface GatewayLevels {
   readonly suspects: number;
   readonly metadataEntries: number;
   readonly metadataBytes: number;
-  readonly writeMarks: number;
 }
 
 export class Gateway {
@@ -65,10 +67,10 @@ export class Gateway {
   readonly #moment: Moment = { now: 0 };
   #isInside = false;
 
-  constructor({ effects, layout, ring, limits, seed }: GatewayOptions) {
+  constructor({ effects, layout, ring, limits, epochs, seed }: GatewayOptions) {
     const { counters } = this;
     const moment = this.#moment;
-    const knowledge = new Knowledge(moment, limits, seed);
+    const knowledge = new Knowledge(moment, limits, epochs, seed);
     const suspects = new Suspects(limits.suspectMs);
     const planner = new Planner(layout, ring, suspects);
     const reads = new OutstandingReads(moment, limits);
@@ -202,7 +204,6 @@ export class Gateway {
       suspects: this.#suspects.size,
       metadataEntries: this.#knowledge.metadata.count,
       metadataBytes: this.#knowledge.metadata.bytes,
-      writeMarks: this.#knowledge.marks.count,
     };
   }
 

@@ -24,6 +24,7 @@ import { newClientRequest, type ClientRequest } from './client-request.ts';
 import type { GatewayEffects, ReadId } from './effects.ts';
 import { Gateway } from './gateway.ts';
 import { defaultGatewayLimits } from './limits.ts';
+import { defaultWriteSlots, WriteEpochs } from './write-epochs.ts';
 
 const blockBytes = 4096;
 const blocksEach = 16;
@@ -189,6 +190,7 @@ class HitPath {
       layout,
       ring,
       limits: { ...defaultGatewayLimits, metadataEntries: objects },
+      epochs: new WriteEpochs(new Uint32Array(new SharedArrayBuffer(4 * defaultWriteSlots)), 3),
       seed: 3,
     });
     this.#node = new Node({

@@ -22,8 +22,6 @@ export interface GatewayLimits {
   readonly maxRestarts: number;
   /** A node that hasn't answered by then is treated as gone. */
   readonly readTimeoutMs: number;
-  /** Objects whose last write is remembered one by one. */
-  readonly maxWriteMarks: number;
   /** How long an object is confirmed on every read after a write whose outcome nobody knows. */
   readonly unknownWriteMs: number;
 }
@@ -41,6 +39,5 @@ export const defaultGatewayLimits: GatewayLimits = {
   gatewayTtlMs: 1000,
   maxRestarts: 3,
   readTimeoutMs: 30_000,
-  maxWriteMarks: 10_000,
   unknownWriteMs: 60_000,
 };

@@ -159,11 +159,10 @@ export class Stages {
     answer: ReadAnswer,
     metadata: ObjectMetadata,
   ): void {
-    const { moment, knowledge, reads, effects, counters, pieces } = this.#parts;
-    const { now } = moment;
+    const { knowledge, reads, effects, counters, pieces } = this.#parts;
     const { hash } = client.asked;
     const { ageMs, lifetimeMs, bodyLength, bodyFirst } = answer;
-    knowledge.learn(now, hash, metadata, read.askedAt, client.demandedAt, ageMs, lifetimeMs);
+    knowledge.learn(hash, metadata, read.askedAt, client.demandedAt, ageMs, lifetimeMs);
     client.metadata = metadata;
     reads.answered(read);
     if (bodyLength === 0) this.#forgetRead(client, read);

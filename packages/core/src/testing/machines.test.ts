@@ -233,10 +233,10 @@ const schedules: fc.Arbitrary<Schedule> = fc.record({
   gatewayLimits: fc.record({
     gatewayTtlMs: fc.constantFrom(5, 1000),
     metadataEntries: fc.constantFrom(1, 1000),
-    maxWriteMarks: fc.constantFrom(2, 1000),
     maxReads: fc.constantFrom(8, 256),
     readTimeoutMs: fc.constantFrom(20, 30_000),
   }),
+  writeSlots: fc.constantFrom(1, 1024),
   nodeLimits: fc.record({
     maxFetches: fc.constantFrom(2, 6, 32),
     maxReaders: fc.constantFrom(4, 256),

@@ -9,6 +9,7 @@ import type { ExchangeId, GatewayEffects, ReadId } from '../gateway/effects.ts';
 import { Gateway } from '../gateway/gateway.ts';
 import type { WriteOutcome } from '../gateway/knowledge.ts';
 import { defaultGatewayLimits, type GatewayLimits } from '../gateway/limits.ts';
+import { WriteEpochs } from '../gateway/write-epochs.ts';
 import { Layout } from '../layout.ts';
 import { defaultNodeLimits, type NodeLimits } from '../node/limits.ts';
 import type { BucketPolicy } from '../node/policy.ts';
@@ -40,6 +41,8 @@ export interface RigOptions {
   readonly spareNodes?: number;
   readonly policy?: Partial<BucketPolicy>;
   readonly gatewayLimits?: Partial<GatewayLimits>;
+  /** Slots that objects share when they are written; a power of two. */
+  readonly writeSlots?: number;
   readonly nodeLimits?: Partial<NodeLimits>;
   readonly storeBytes?: number;
   /** Random delays and chunks; without a seed each takes 1 ms and bytes come as they fit. */
@@ -102,6 +105,7 @@ export class Rig implements GatewayEffects, TestWorld {
         metadataEntries: 1000,
         ...options.gatewayLimits,
       },
+      epochs: new WriteEpochs(new Uint32Array(options.writeSlots ?? 1024), 5),
       seed: 5,
     });
   }

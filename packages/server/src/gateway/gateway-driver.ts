@@ -20,6 +20,7 @@ import { Gateway } from '@s3-accelerator/core/gateway/gateway.ts';
 import type { ClientRequest } from '@s3-accelerator/core/gateway/client-request.ts';
 import type { WriteOutcome } from '@s3-accelerator/core/gateway/knowledge.ts';
 import type { GatewayLimits } from '@s3-accelerator/core/gateway/limits.ts';
+import type { WriteEpochs } from '@s3-accelerator/core/gateway/write-epochs.ts';
 import type { Layout } from '@s3-accelerator/core/layout.ts';
 import type {
   ObjectMetadata,
@@ -63,6 +64,7 @@ export interface GatewayDriverOptions {
   readonly ring: Ring;
   readonly layout: Layout;
   readonly limits: GatewayLimits;
+  readonly epochs: WriteEpochs;
   readonly seed: number;
   readonly now: () => number;
   readonly local: LocalNode | null;
@@ -127,8 +129,8 @@ export class GatewayDriver implements GatewayEffects, PeerEvents, LocalReadEvent
         this.drain();
       };
     }
-    const { ring, layout, limits, seed } = options;
-    this.gateway = new Gateway({ effects: this, ring, layout, limits, seed });
+    const { ring, layout, limits, epochs, seed } = options;
+    this.gateway = new Gateway({ effects: this, ring, layout, limits, epochs, seed });
   }
 
   // What happens at clients.

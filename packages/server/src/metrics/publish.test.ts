@@ -21,7 +21,6 @@ const noGatewayLevels = {
   suspects: 0,
   metadataEntries: 0,
   metadataBytes: 0,
-  writeMarks: 0,
 };
 
 const noNodeLevels = {

@@ -147,7 +147,6 @@ const gatewayLevelsPlan: Plan<GatewayLevels> = {
   suspects: ['s3accel_gateway_suspects'],
   metadataEntries: ['s3accel_gateway_metadata_entries'],
   metadataBytes: ['s3accel_gateway_metadata_bytes'],
-  writeMarks: ['s3accel_gateway_write_marks'],
 };
 
 const serverPlan: Plan<ServerCounters> = {

@@ -72,7 +72,6 @@ export const metricTable = {
   ),
   s3accel_gateway_metadata_entries: gauge('Objects in the metadata cache of the gateway.'),
   s3accel_gateway_metadata_bytes: gauge('Memory that those objects take, roughly.'),
-  s3accel_gateway_write_marks: gauge('Objects whose last write the gateway remembers.'),
   s3accel_gateway_node_reads_total: counter(
     'Reads sent to nodes: lookups of metadata, and pieces of objects.',
     { kind: ['lookup', 'piece'] },

@@ -1,6 +1,7 @@
 /** Puts a gateway together: HTTP server, authorisation, core, and the ways to nodes and to S3. */
 import { randomBytes } from 'node:crypto';
 import { defaultGatewayLimits, type GatewayLimits } from '@s3-accelerator/core/gateway/limits.ts';
+import { defaultWriteSlots, WriteEpochs } from '@s3-accelerator/core/gateway/write-epochs.ts';
 import { Layout } from '@s3-accelerator/core/layout.ts';
 import { Digester } from '@s3-accelerator/native/digester.ts';
 import type { Reactor } from '@s3-accelerator/native/reactor.ts';
@@ -132,6 +133,7 @@ export function startGateway(context: GatewayContext, gateway: GatewayConfig): R
     ring: ring.current,
     layout: new Layout(),
     limits: limitsOf(gateway),
+    epochs: new WriteEpochs(new Uint32Array(defaultWriteSlots), randomBytes(4).readUInt32LE(0)),
     seed: randomBytes(4).readUInt32LE(0),
     now,
     local: node,

@@ -1,9 +1,13 @@
 /** Runs a gateway: one life of its process after another. A gateway keeps nothing from one to the next. */
 import { assert } from '@s3-accelerator/core/base/assert.ts';
 import type { GatewayCounters } from '@s3-accelerator/core/gateway/counters.ts';
+import { WriteEpochs } from '@s3-accelerator/core/gateway/write-epochs.ts';
 import { GatewayRun, type GatewayRunOptions } from './gateway-run.ts';
 
-export type GatewayHostOptions = Omit<GatewayRunOptions, 'life'>;
+export type GatewayHostOptions = Omit<GatewayRunOptions, 'life' | 'epochs'> & {
+  /** Slots that objects share when they are written; a power of two. */
+  readonly writeSlots: number;
+};
 
 export class GatewayHost {
   readonly place: number;
@@ -30,7 +34,10 @@ export class GatewayHost {
   start(): void {
     assert(this.run === null, 'a host runs one gateway at a time');
     this.#lives += 1;
-    this.run = new GatewayRun({ ...this.#options, life: this.#lives });
+    const { world, writeSlots } = this.#options;
+    const life = this.#lives;
+    const epochs = new WriteEpochs(new Uint32Array(writeSlots), world.seed + life);
+    this.run = new GatewayRun({ ...this.#options, life, epochs });
   }
 
   killIfUp(): void {

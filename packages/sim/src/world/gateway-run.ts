@@ -10,6 +10,7 @@ import type { GatewayEffects } from '@s3-accelerator/core/gateway/effects.ts';
 import { Gateway } from '@s3-accelerator/core/gateway/gateway.ts';
 import type { WriteOutcome } from '@s3-accelerator/core/gateway/knowledge.ts';
 import type { GatewayLimits } from '@s3-accelerator/core/gateway/limits.ts';
+import type { WriteEpochs } from '@s3-accelerator/core/gateway/write-epochs.ts';
 import type { Layout } from '@s3-accelerator/core/layout.ts';
 import { ownerOf, placeHome } from '@s3-accelerator/core/placement.ts';
 import type { Ring } from '@s3-accelerator/core/ring.ts';
@@ -43,6 +44,8 @@ export interface GatewayRunOptions {
   readonly layout: Layout;
   readonly ring: Ring;
   readonly limits: GatewayLimits;
+  /** Of the process: its loops share them. */
+  readonly epochs: WriteEpochs;
   readonly nodes: readonly NodeHost[];
   /** The node in the same process, null for none. */
   readonly beside: NodeHost | null;
@@ -83,7 +86,7 @@ export class GatewayRun implements LinkEnd {
   #lateReads = 0;
 
   constructor(options: GatewayRunOptions) {
-    const { world, layout, ring, limits, gatewayId, life, nodes, clientDelayMs } = options;
+    const { world, layout, ring, limits, epochs, gatewayId, life, nodes, clientDelayMs } = options;
     const { queue, trace } = world;
     this.#options = options;
     this.place = options.place;
@@ -124,6 +127,7 @@ export class GatewayRun implements LinkEnd {
       layout,
       ring,
       limits,
+      epochs,
       seed: world.seed + life,
     });
     const machine = {

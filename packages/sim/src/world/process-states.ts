@@ -82,7 +82,6 @@ export function gatewayState(
       held('passed requests', run.passes.size, Infinity),
       kept('metadata entries', levels.metadataEntries, limits.metadataEntries),
       kept('bytes of metadata', levels.metadataBytes, limits.metadataBytes),
-      kept('write marks', levels.writeMarks, limits.maxWriteMarks),
     ],
   };
 }

@@ -185,7 +185,7 @@ export class World implements Surroundings {
   #gateway(gatewayId: number, clockPrng: Prng): GatewayHost {
     const { seed, delays } = this.options;
     const { blockBytes } = this.options.cluster.sizes;
-    const { readAheadBlocks, maxAheadBlocks, ...bounds } = this.options.gateway;
+    const { readAheadBlocks, maxAheadBlocks, writeSlots, ...bounds } = this.options.gateway;
     const limits: GatewayLimits = {
       ...defaultGatewayLimits,
       ...bounds,
@@ -200,6 +200,7 @@ export class World implements Surroundings {
       layout: this.layout,
       ring: this.ring,
       limits,
+      writeSlots,
       nodes: this.nodes,
       beside,
       gatewayId,
