@@ -1,10 +1,11 @@
 /**
  * The metadata log as a file that grows at its end and is replaced now and then by a shorter one.
  *
- * Nothing waits for a disk: what is appended gathers while a write is under way, and goes with the next one. Gathering more
- * than `maxPendingBytes` is a fault like a failed write: a disk so slow can't be kept up with. After a fault the file
- * may end in the middle of an entry, and what came behind that would never be read, so nothing more is appended until
- * the file was replaced.
+ * Nothing waits for a disk: what is appended gathers for `gatherMs`, or while a write is under way, and goes with the next
+ * one: a write costs the loop a wake-up of another thread, too much for each object that is learnt. Gathering more than
+ * `maxPendingBytes` is a fault like a failed write: a disk so slow can't be kept up with. After a fault the file may end in
+ * the middle of an entry, and what came behind that would never be read, so nothing more is appended until the file was
+ * replaced.
  *
  * A replacement is written beside, made durable and renamed. What is appended meanwhile goes to both files, so that neither
  * a crash before the rename nor the rename itself loses any.
@@ -21,6 +22,9 @@ export const logName = 'metadata-log';
 const replacementName = 'metadata-log.new';
 
 const maxPendingBytes = 64 << 20;
+const gatherMs = 200;
+/** As many are written at once. */
+const enoughBytes = 256 << 10;
 
 /** Bytes on their way to the end of one file. */
 class Tail {
@@ -29,6 +33,7 @@ class Tail {
   #pending: Uint8Array[] = [];
   #pendingBytes = 0;
   #waiting: Done[] = [];
+  #gathering: NodeJS.Timeout | null = null;
   #writing: Promise<void> | null = null;
 
   constructor(file: FileHandle) {
@@ -44,11 +49,21 @@ class Tail {
     this.#pending.push(bytes);
     this.#pendingBytes += bytes.length;
     this.#waiting.push(done);
-    this.#writing ??= this.#writeAll();
+    if (this.#writing !== null) return;
+    if (this.#pendingBytes >= enoughBytes) this.flush();
+    else this.#gathering ??= setTimeout(() => this.flush(), gatherMs);
   }
 
-  /** Resolves once no write is under way. */
+  /** Writes what has gathered, without waiting for more. */
+  flush(): void {
+    if (this.#gathering !== null) clearTimeout(this.#gathering);
+    this.#gathering = null;
+    if (this.#pending.length > 0) this.#writing ??= this.#writeAll();
+  }
+
+  /** Resolves once all that was appended is written, or never will be. */
   async idle(): Promise<void> {
+    this.flush();
     await this.#writing;
   }
 
@@ -123,6 +138,7 @@ export class LogFile {
         await appended(replacement, piece.value);
         if (this.#isClosing) throw failure(constants.errno.ECANCELED);
       }
+      await replacement.idle();
       await replacement.file.datasync();
       await rename(path, join(this.#directory, logName));
     } catch (error) {
@@ -147,6 +163,7 @@ function appended(tail: Tail, bytes: Uint8Array): Promise<void> {
       if (errno === 0) resolve();
       else reject(failure(errno));
     });
+    tail.flush();
   });
 }
 
