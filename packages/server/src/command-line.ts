@@ -26,8 +26,8 @@ export interface Running {
    * to leave.
    */
   leave(): Promise<boolean>;
-  /** Takes over what SIGHUP may change: clients, grants, bucket policies, origins. */
-  reload(config: Config): void;
+  /** Takes over what SIGHUP may change: clients, grants, bucket policies, origins. Resolves when it is in force. */
+  reload(config: Config): Promise<void>;
   /** Finishes what is under way and releases everything. */
   stop(): Promise<void>;
 }
@@ -169,7 +169,7 @@ async function run(file: string, start: Start): Promise<void> {
     process.exit(1);
   }
   process.on('SIGHUP', () => {
-    reload(file, config, running, log);
+    void reload(file, config, running, log);
   });
   log.info('started');
   const left = leaveAsked.then(() => leave(running, log));
@@ -190,7 +190,7 @@ async function leave(running: Running, log: Log): Promise<'SIGUSR1'> {
 }
 
 /** Applies what the file says now. `started` is what the process was started with: some of it stays in force. */
-function reload(file: string, started: Config, running: Running, log: Log): void {
+async function reload(file: string, started: Config, running: Running, log: Log): Promise<void> {
   let wanted: LoadedConfig;
   try {
     wanted = loadConfig(file);
@@ -204,7 +204,7 @@ function reload(file: string, started: Config, running: Running, log: Log): void
   if (waiting.length > 0) {
     log.warn({ file, settings: waiting }, 'reload: these settings wait for a restart');
   }
-  running.reload(wanted.config);
+  await running.reload(wanted.config);
   log.level = wanted.config.log.level;
   log.info({ file }, 'reloaded');
 }

@@ -8,7 +8,7 @@ import { gossipKey } from '../gossip/gossip-key.ts';
 import { GossipSocket } from '../gossip/gossip-socket.ts';
 import { Gossip } from '../gossip/gossip.ts';
 import type { FaultLog, Log } from '../log.ts';
-import type { Metrics } from '../metrics/metrics.ts';
+import type { Figures } from '../metrics/figures.ts';
 import { publishGossip, publishMembers, publishMembership } from '../metrics/publish-cluster.ts';
 import type { ProcessRing } from './process-ring.ts';
 
@@ -20,7 +20,7 @@ export interface MembershipContext {
   readonly ring: ProcessRing;
   readonly log: Log;
   readonly faults: FaultLog;
-  readonly metrics: Metrics;
+  readonly metrics: Figures;
   /** Milliseconds of a monotonic clock. */
   readonly now: () => number;
   /** The node began a cluster by itself although these were named: nobody answered there. */

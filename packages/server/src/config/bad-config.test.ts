@@ -106,11 +106,11 @@ scrub_interval = "1d"
     ],
   ],
   [
-    'more gateway loops are to come too, and a domain is a name alone',
-    whole.replace('[gateway]', '[gateway]\nloops = 4\ndomains = ["s3.example.com:9000"]'),
+    'there is a loop at least, and a domain is a name alone',
+    whole.replace('[gateway]', '[gateway]\nloops = 0\ndomains = ["s3.example.com:9000"]'),
     [
-      "gateway.loops isn't supported yet by this version",
       'gateway.domains = an array: must be an array of at most 64, each a host name in lower case, without a port',
+      'gateway.loops = 0: must be a whole number from 1 to 256',
     ],
   ],
   [

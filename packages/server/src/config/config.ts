@@ -5,13 +5,14 @@
  * throw a `ConfigError` that lists every problem, and touch nothing but the file.
  */
 import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import type { BucketPolicy } from '@s3-accelerator/core/node/policy.ts';
 import { TomlError, parse } from 'smol-toml';
 import type { Address } from './address.ts';
 import { checkSettings } from './check-settings.ts';
 import { ConfigError, Problems } from './problems.ts';
 import { readSettings } from './read-settings.ts';
-import type { Settings } from './settings.ts';
+import { mostLoops, type Settings } from './settings.ts';
 
 export type OriginConfig = NonNullable<Settings['origin']>;
 /** An origin, with the bucket's name there where that differs. */
@@ -28,8 +29,9 @@ export type NodeConfig = Omit<NonNullable<Settings['node']>, 'listen'> & {
   readonly weight: number;
 };
 
-export type GatewayConfig = Omit<NonNullable<Settings['gateway']>, 'region'> & {
+export type GatewayConfig = Omit<NonNullable<Settings['gateway']>, 'region' | 'loops'> & {
   readonly region: string;
+  readonly loops: number;
 };
 
 /** Each bucket's policy is whole: what its table left out came from the default policy. */
@@ -107,6 +109,7 @@ function complete(settings: Settings): Config {
       Object.freeze({
         ...gateway,
         region: gateway.region ?? settings.origin?.region ?? 'us-east-1',
+        loops: gateway.loops ?? Math.min(availableParallelism(), mostLoops),
       }),
     cache: Object.freeze({
       ...cache,

@@ -10,7 +10,6 @@ const tables: ReadonlySet<string> = new Set(['events', 'gateway.tls', 'cluster.t
 /** Keys of features to come, in whichever table, without their unit. */
 const keys: ReadonlySet<string> = new Set([
   'access_log',
-  'loops',
   'hot_threshold',
   'hot_replicas',
   'hot_window',

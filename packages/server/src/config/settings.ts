@@ -32,6 +32,8 @@ const tib = 2 ** 40;
 const minute = 60_000;
 const day = 24 * 60 * minute;
 
+export const mostLoops = 256;
+
 const policyRows = {
   immutable: flag({
     default: false,
@@ -305,6 +307,14 @@ export const settings = {
       default: [],
       example: '["s3.example.com"]',
       doc: 'Host names below which buckets are named by the host: `bucket.s3.example.com/key` is `s3.example.com/bucket/key`. DNS must lead `*.s3.example.com` here. Path style always works.',
+    }),
+    loops: integer({
+      min: 1,
+      max: mostLoops,
+      need: 'optional',
+      fallbackText: 'one for each processor core',
+      example: '4',
+      doc: 'Event loops, each a thread with its own connections, metadata and links. The kernel spreads connections over them: have several times as many. The other limits of this table hold for each loop, `max_connections` for all together.',
     }),
     max_connections: integer({
       min: 1,

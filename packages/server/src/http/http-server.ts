@@ -22,6 +22,7 @@ import {
   type Reactor,
 } from '@s3-accelerator/native/reactor.ts';
 import { ClientConnection } from './client-connection.ts';
+import { ConnectionBudget } from './connection-budget.ts';
 import { ConnectionMachine, type ServerCounters } from './connection-machine.ts';
 import { slotMask, type ExchangeId, type HttpHandler } from './exchange.ts';
 import { RequestIds } from './request-ids.ts';
@@ -51,6 +52,7 @@ export class HttpServer {
 
   readonly #reactor: Reactor;
   readonly #limits: ServerLimits;
+  readonly #budget: ConnectionBudget;
   readonly #onAnswer: (exchange: ExchangeId, status: number) => void;
   readonly #ids = new RequestIds();
   readonly #connections: ClientConnection[] = [];
@@ -62,15 +64,20 @@ export class HttpServer {
   #onAllClosed: (() => void) | null = null;
   readonly #sweeper: NodeJS.Timeout;
 
-  /** `onAnswer` hears of the status of each exchange's answer as it begins. */
+  /**
+   * `onAnswer` hears of the status of each exchange's answer as it begins. `budget` is for servers that count their connections
+   * together; without one `limits.maxConnections` is this one's own.
+   */
   constructor(
     reactor: Reactor,
     handler: HttpHandler,
     limits: Partial<ServerLimits> = {},
     onAnswer: (exchange: ExchangeId, status: number) => void = () => undefined,
+    budget: ConnectionBudget | null = null,
   ) {
     this.#reactor = reactor;
     this.#limits = { ...defaultServerLimits, ...limits };
+    this.#budget = budget ?? new ConnectionBudget(this.#limits.maxConnections);
     this.#onAnswer = onAnswer;
     this.writer = new ResponseWriter(reactor, this.#ids);
     this.#machine = new ConnectionMachine(
@@ -291,7 +298,7 @@ export class HttpServer {
       this.#reactor.reset(id);
       return nobody;
     }
-    if (this.#open >= this.#limits.maxConnections) {
+    if (!this.#budget.take()) {
       this.counters.refusedConnections += 1;
       this.#turnAway(id);
       return nobody;
@@ -306,6 +313,7 @@ export class HttpServer {
 
   #released(connection: ClientConnection): void {
     this.#open -= 1;
+    this.#budget.giveBack();
     this.#freeSlots.push(connection.slot);
     if (this.#open === 0) this.#onAllClosed?.();
   }

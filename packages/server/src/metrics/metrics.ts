@@ -1,8 +1,8 @@
 /**
- * The metrics of one process: hands out counters, asks for levels when scraped, and publishes all as Prometheus text.
+ * The metrics of one process: the figures of its first loop and of all further ones, as Prometheus text.
  *
  * prom-client writes the text and brings what it knows of any Node process. Counters live in `Counter`s and are copied
- * into it at a scrape; gauges are never pushed, they are read then.
+ * into it at a scrape; gauges are never pushed, they are read then. The same series of several loops are added up.
  */
 import {
   Registry,
@@ -10,16 +10,9 @@ import {
   Gauge as PromGauge,
   collectDefaultMetrics,
 } from 'prom-client';
-import { Counter } from './counters.ts';
-import type { CounterName, MetricName, MetricRow } from './table.ts';
+import { Figures, metricRows, type AllSamples, type Sample } from './figures.ts';
+import type { MetricName, MetricRow } from './table.ts';
 import { metricTable } from './table.ts';
-
-export type LabelsByName = Record<string, string>;
-
-export interface Sample {
-  readonly labels: LabelsByName;
-  readonly value: number;
-}
 
 export interface MetricDescription {
   readonly name: string;
@@ -28,14 +21,15 @@ export interface MetricDescription {
   readonly labels: readonly string[];
 }
 
-export class Metrics {
+export class Metrics extends Figures {
   readonly #registry = new Registry();
-  readonly #counters = new Map<MetricName, Counter<CounterName>>();
-  /** Where figures that live elsewhere are read. */
-  readonly #sources = new Map<MetricName, (() => Iterable<Sample>)[]>();
+  /** What further loops said when they were asked for the scrape that is under way. */
+  #elsewhere: readonly AllSamples[] = [];
+  #ask: () => Promise<readonly AllSamples[]> = () => Promise.resolve([]);
 
   constructor(version: string) {
-    for (const [name, row] of rows()) {
+    super();
+    for (const [name, row] of metricRows) {
       if (row.kind === 'counter') this.#publishCounter(name, row);
       else this.#publishGauge(name, row);
     }
@@ -49,25 +43,14 @@ export class Metrics {
     collectDefaultMetrics({ register: this.#registry });
   }
 
-  /** The counter of that name: always the same one. */
-  counter<N extends CounterName>(name: N): Counter<N> {
-    return this.#counters.get(name) as unknown as Counter<N>;
-  }
-
-  /** Where one figure is read from at a scrape. Several sources of a series are added up. */
-  readFrom(name: MetricName, source: () => number, labels: LabelsByName = {}): void {
-    this.readEach(name, () => [{ labels, value: source() }]);
-  }
-
-  /** The same for any number of series. */
-  readEach(name: MetricName, source: () => Iterable<Sample>): void {
-    const sources = this.#sources.get(name);
-    if (sources === undefined) this.#sources.set(name, [source]);
-    else sources.push(source);
+  /** Further loops are asked for their figures at each scrape. `ask` never fails. */
+  addLoops(ask: () => Promise<readonly AllSamples[]>): void {
+    this.#ask = ask;
   }
 
   /** Everything as Prometheus text. */
-  scrape(): Promise<string> {
+  async scrape(): Promise<string> {
+    this.#elsewhere = await this.#ask();
     return this.#registry.metrics();
   }
 
@@ -88,9 +71,7 @@ export class Metrics {
   }
 
   #publishCounter(name: MetricName, row: MetricRow): void {
-    const counter = new Counter(name as CounterName);
-    this.#counters.set(name, counter);
-    const samplesOf = (): Sample[] => this.#samples(name);
+    const samplesOf = (): Sample[] => this.#samplesOfAll(name);
     new PromCounter({
       name,
       help: row.help,
@@ -98,14 +79,13 @@ export class Metrics {
       registers: [this.#registry],
       collect() {
         this.reset();
-        for (const { labels, value } of counter) this.inc(labels, value);
         for (const { labels, value } of samplesOf()) this.inc(labels, value);
       },
     });
   }
 
   #publishGauge(name: MetricName, row: MetricRow): void {
-    const samplesOf = (): Sample[] => this.#samples(name);
+    const samplesOf = (): Sample[] => this.#samplesOfAll(name);
     new PromGauge({
       name,
       help: row.help,
@@ -120,11 +100,7 @@ export class Metrics {
     });
   }
 
-  #samples(name: MetricName): Sample[] {
-    return (this.#sources.get(name) ?? []).flatMap((source) => [...source()]);
+  #samplesOfAll(name: MetricName): Sample[] {
+    return [this.samples(name), ...this.#elsewhere.map((all) => all.get(name) ?? [])].flat();
   }
-}
-
-function rows(): [MetricName, MetricRow][] {
-  return Object.entries(metricTable) as [MetricName, MetricRow][];
 }

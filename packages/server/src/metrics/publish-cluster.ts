@@ -3,16 +3,16 @@ import type { MemberRecord, MemberStatus } from '@s3-accelerator/core/membership
 import type { MembershipCounters } from '@s3-accelerator/core/membership/counters.ts';
 import type { Ring } from '@s3-accelerator/core/ring.ts';
 import type { GossipCounters } from '../gossip/gossip-socket.ts';
-import type { Metrics } from './metrics.ts';
+import type { Figures } from './figures.ts';
 import { limit, publish, type Plan, type Published } from './publish.ts';
 
-export function publishRing(metrics: Metrics, ring: { readonly current: Ring }): void {
+export function publishRing(metrics: Figures, ring: { readonly current: Ring }): void {
   metrics.readFrom('s3accel_ring_version', () => ring.current.version);
   metrics.readFrom('s3accel_ring_members', () => ring.current.members.length);
 }
 
 /** How the nodes fare, as this one knows it; those that left for good don't count. */
-export function publishMembers(metrics: Metrics, records: () => readonly MemberRecord[]): void {
+export function publishMembers(metrics: Figures, records: () => readonly MemberRecord[]): void {
   const count = (status: MemberStatus) => (): number =>
     records().filter((record) => record.status === status).length;
   metrics.readFrom('s3accel_cluster_nodes_alive', count('alive'));
@@ -20,11 +20,11 @@ export function publishMembers(metrics: Metrics, records: () => readonly MemberR
   metrics.readFrom('s3accel_cluster_nodes_down', count('down'));
 }
 
-export function publishMembership(metrics: Metrics, counters: Readonly<MembershipCounters>): void {
+export function publishMembership(metrics: Figures, counters: Readonly<MembershipCounters>): void {
   publish(metrics, membershipPlan, () => counters);
 }
 
-export function publishGossip(metrics: Metrics, counters: Readonly<GossipCounters>): void {
+export function publishGossip(metrics: Figures, counters: Readonly<GossipCounters>): void {
   publish(metrics, gossipPlan, () => counters);
 }
 

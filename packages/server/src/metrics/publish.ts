@@ -14,7 +14,7 @@ import type { StoreCounters } from '@s3-accelerator/core/store/store.ts';
 import type { Stat } from '@s3-accelerator/native/native.ts';
 import type { ServerCounters } from '../http/connection-machine.ts';
 import type { OriginCounters } from '../origin/origin-counters.ts';
-import type { LabelsByName, Metrics } from './metrics.ts';
+import type { Figures, LabelsByName } from './figures.ts';
 import type { MetricName } from './table.ts';
 
 export type Published = readonly [name: MetricName, labels?: LabelsByName];
@@ -24,7 +24,7 @@ export type ReactorStats = Readonly<Record<keyof typeof Stat, number>>;
 
 /** Publishes plain counters by their plan. `read` is called for each figure of a scrape. */
 export function publish<C extends Readonly<Record<keyof C, number>>>(
-  metrics: Metrics,
+  metrics: Figures,
   plan: Plan<C>,
   read: () => C,
 ): void {
@@ -43,20 +43,20 @@ interface Counting<Counters, Levels> {
 }
 
 export function publishGateway(
-  metrics: Metrics,
+  metrics: Figures,
   gateway: Counting<GatewayCounters, GatewayLevels>,
 ): void {
   publish(metrics, gatewayPlan, () => gateway.counters);
   publish(metrics, gatewayLevelsPlan, () => gateway.levels());
 }
 
-export function publishNode(metrics: Metrics, node: Counting<NodeCounters, NodeLevels>): void {
+export function publishNode(metrics: Figures, node: Counting<NodeCounters, NodeLevels>): void {
   publish(metrics, nodePlan, () => node.counters);
   publish(metrics, nodeLevelsPlan, () => node.levels());
 }
 
 export function publishJournal(
-  metrics: Metrics,
+  metrics: Figures,
   journal: Counting<JournalCounters, JournalLevels>,
 ): void {
   publish(metrics, journalPlan, () => journal.counters);
@@ -64,7 +64,7 @@ export function publishJournal(
 }
 
 export function publishVerification(
-  metrics: Metrics,
+  metrics: Figures,
   counters: Readonly<VerificationCounters>,
 ): void {
   publish(metrics, verificationPlan, () => counters);
@@ -78,23 +78,23 @@ export interface Restored {
   readonly objects: number;
 }
 
-export function publishRestored(metrics: Metrics, restored: Restored): void {
+export function publishRestored(metrics: Figures, restored: Restored): void {
   publish(metrics, restoredPlan, () => restored);
 }
 
-export function publishServer(metrics: Metrics, counters: Readonly<ServerCounters>): void {
+export function publishServer(metrics: Figures, counters: Readonly<ServerCounters>): void {
   publish(metrics, serverPlan, () => counters);
 }
 
-export function publishStore(metrics: Metrics, counters: Readonly<StoreCounters>): void {
+export function publishStore(metrics: Figures, counters: Readonly<StoreCounters>): void {
   publish(metrics, storePlan, () => counters);
 }
 
-export function publishReactor(metrics: Metrics, stats: () => ReactorStats): void {
+export function publishReactor(metrics: Figures, stats: () => ReactorStats): void {
   publish(metrics, reactorPlan, stats);
 }
 
-export function publishOrigin(metrics: Metrics, counters: OriginCounters): void {
+export function publishOrigin(metrics: Figures, counters: OriginCounters): void {
   metrics.readEach('s3accel_s3_requests_total', () =>
     [...counters.answers].map(([key, value]) => {
       const [operation = '', status = ''] = key.split(' ');
@@ -112,7 +112,7 @@ export function publishOrigin(metrics: Metrics, counters: OriginCounters): void 
 }
 
 /** How often a limit was reached that isn't among the counters of a machine. */
-export function publishLimit(metrics: Metrics, name: string, read: () => number): void {
+export function publishLimit(metrics: Figures, name: string, read: () => number): void {
   metrics.readFrom('s3accel_limits_reached_total', read, { limit: name });
 }
 

@@ -9,6 +9,8 @@ import { TwoSources } from '../metadata-client/two-sources.ts';
 import { publishLimit } from '../metrics/publish.ts';
 import type { ProcessContext } from './process-context.ts';
 
+type ClientsContext = Pick<ProcessContext, 'config' | 'faults' | 'metrics' | 'now'>;
+
 export class GatewayClients {
   /** null without a metadata service. */
   readonly directory: ClientDirectory | null;
@@ -17,7 +19,7 @@ export class GatewayClients {
 
   /** `forget`: what was said of a client in this scope has to be asked for again. */
   constructor(
-    { config, faults, metrics, now }: ProcessContext,
+    { config, faults, metrics, now }: ClientsContext,
     forget: (claimed: ClaimedScope) => void,
   ) {
     const { metadata } = config;

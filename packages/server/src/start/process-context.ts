@@ -1,10 +1,10 @@
-/** What the parts of one process share: made once at start, handed to node and gateway. */
+/** What the parts on one thread of a process share: made once at its start, handed to node and gateway. */
 import type { Reactor } from '@s3-accelerator/native/reactor.ts';
 import type { ProcessRing } from '../cluster/process-ring.ts';
 import type { Config } from '../config/config.ts';
 import type { WrapFiles } from '../disk/disk-files.ts';
 import type { FaultLog, Log } from '../log.ts';
-import type { Metrics } from '../metrics/metrics.ts';
+import type { Figures } from '../metrics/figures.ts';
 
 export interface ProcessContext {
   readonly config: Config;
@@ -12,8 +12,8 @@ export interface ProcessContext {
   readonly ring: ProcessRing;
   readonly log: Log;
   readonly faults: FaultLog;
-  readonly metrics: Metrics;
-  /** Milliseconds from a monotonic clock. */
+  readonly metrics: Figures;
+  /** Milliseconds from a monotonic clock, the same for all threads of the process. */
   readonly now: () => number;
   readonly wrapFiles: WrapFiles;
   /** The process can't go on and must end, for this reason. */

@@ -1,10 +1,9 @@
 /** Puts a gateway together: HTTP server, authorisation, core, and the ways to nodes and to S3. */
 import { randomBytes } from 'node:crypto';
 import { defaultGatewayLimits, type GatewayLimits } from '@s3-accelerator/core/gateway/limits.ts';
-import { defaultWriteSlots, WriteEpochs } from '@s3-accelerator/core/gateway/write-epochs.ts';
+import type { WriteEpochs } from '@s3-accelerator/core/gateway/write-epochs.ts';
 import { Layout } from '@s3-accelerator/core/layout.ts';
 import { Digester } from '@s3-accelerator/native/digester.ts';
-import type { Reactor } from '@s3-accelerator/native/reactor.ts';
 import { requiredScratchBytes, SigV4 } from '../auth/sigv4.ts';
 import type { Config, GatewayConfig } from '../config/config.ts';
 import { addressesOf, RingFollower } from '../cluster/ring-follower.ts';
@@ -12,13 +11,15 @@ import { BrowserUploads } from '../browser-upload/browser-uploads.ts';
 import { GatewayDriver } from '../gateway/gateway-driver.ts';
 import { HomeForward } from '../gateway/home-forward.ts';
 import { RequestRouter } from '../gateway/request-router.ts';
+import type { ConnectionBudget } from '../http/connection-budget.ts';
+import type { ExchangeId } from '../http/exchange.ts';
 import { HttpServer } from '../http/http-server.ts';
 import { RequestCounter } from '../metrics/counters.ts';
 import { publishGateway, publishLimit, publishServer } from '../metrics/publish.ts';
 import { ObjectHash } from '../object-hash.ts';
 import { PassThrough } from '../passthrough/pass-through.ts';
 import { defaultPeerOptions } from '../peers/link-options.ts';
-import { Peers } from '../peers/peers.ts';
+import { Peers, type PeerAddress } from '../peers/peers.ts';
 import { GatewayClients } from './gateway-clients.ts';
 import { linkKey } from './link-key.ts';
 import type { ProcessContext } from './process-context.ts';
@@ -29,13 +30,20 @@ const maxScopes = 4096;
 /** How long answers under way may take once the process is asked to stop. */
 const stopGraceMs = 20_000;
 
-export interface GatewayContext extends ProcessContext {
-  /** The node of this process, null when it has none. */
+export interface GatewayContext extends Omit<ProcessContext, 'wrapFiles' | 'mustStop'> {
+  /** The node of this process, reached in memory; null when it has none, or this loop isn't on the node's thread. */
   readonly node: RunningNode | null;
+  /** Where a loop that isn't on the node's thread reaches the node of its own process; null when there is none. */
+  readonly near?: PeerAddress | null;
+  /** Shared by all loops of the process, as is `connections`. */
+  readonly epochs: WriteEpochs;
+  readonly connections: ConnectionBudget;
 }
 
 export interface RunningGateway {
   readonly driver: GatewayDriver;
+  /** Where it listens for clients. */
+  readonly port: number;
   /** null when clients can be served, else why not. */
   notReady(): string | null;
   tick(): void;
@@ -74,18 +82,29 @@ function startPeers(
 
 /** Where the ring comes from: this process's node, which gossips, or the nodes that the configuration names. */
 function followRing(
-  { config, ring, node, log, faults }: GatewayContext,
+  { config, ring, node, near = null, log, faults }: GatewayContext,
   peers: Peers | null,
 ): RingFollower | null {
   if (peers === null || config.cluster === undefined) return null;
   if (node === null) {
     const named = config.cluster.nodes.map(({ id, address }) => ({ nodeId: id, ...address }));
-    return new RingFollower({ ring, peers, named, log, faults });
+    const asked = near === null ? peers : withNear(peers, near);
+    return new RingFollower({ ring, peers: asked, named, log, faults });
   }
   ring.onChange(({ members }) => {
     peers.setMembers(addressesOf(members.filter(({ nodeId }) => nodeId !== node.nodeId)));
   });
   return null;
+}
+
+/** The node of the same process is always asked, and where it is near, whatever address it has for others. */
+function withNear(peers: Peers, near: PeerAddress): Pick<Peers, 'setMembers' | 'reachesAny'> {
+  return {
+    setMembers: (members) => {
+      peers.setMembers([near, ...members.filter(({ nodeId }) => nodeId !== near.nodeId)]);
+    },
+    reachesAny: () => peers.reachesAny(),
+  };
 }
 
 function limitsOf(gateway: GatewayConfig): GatewayLimits {
@@ -102,16 +121,21 @@ function limitsOf(gateway: GatewayConfig): GatewayLimits {
   };
 }
 
-function newServer(reactor: Reactor, router: RequestRouter, gateway: GatewayConfig): HttpServer {
+function newServer(
+  { reactor, connections }: GatewayContext,
+  router: RequestRouter,
+  gateway: GatewayConfig,
+): HttpServer {
   const limits = {
     maxConnections: gateway.maxConnections,
     keepAliveMs: gateway.keepAliveMs,
     headMs: gateway.headTimeoutMs,
     bodyIdleMs: gateway.bodyIdleMs,
   };
-  return new HttpServer(reactor, router, limits, (exchange, status) => {
+  const answered = (exchange: ExchangeId, status: number): void => {
     router.onAnswer(exchange, status);
-  });
+  };
+  return new HttpServer(reactor, router, limits, answered, connections);
 }
 
 export function startGateway(context: GatewayContext, gateway: GatewayConfig): RunningGateway {
@@ -126,14 +150,14 @@ export function startGateway(context: GatewayContext, gateway: GatewayConfig): R
     maxScopes,
   });
   const router = new RequestRouter();
-  const server = newServer(reactor, router, gateway);
+  const server = newServer(context, router, gateway);
   const driver = new GatewayDriver({
     reactor,
     server,
     ring: ring.current,
     layout: new Layout(),
     limits: limitsOf(gateway),
-    epochs: new WriteEpochs(new Uint32Array(defaultWriteSlots), randomBytes(4).readUInt32LE(0)),
+    epochs: context.epochs,
     seed: randomBytes(4).readUInt32LE(0),
     now,
     local: node,
@@ -171,12 +195,14 @@ export function startGateway(context: GatewayContext, gateway: GatewayConfig): R
 
   publishGateway(metrics, driver.gateway);
   publishServer(metrics, server.counters);
+  metrics.readFrom('s3accel_gateway_loops', () => 1);
   metrics.readFrom('s3accel_gateway_connections', () => server.openConnections);
   const port = server.listen(listen.host, listen.port);
   log.info({ host: listen.host, port }, 'listening for clients');
 
   return {
     driver,
+    port,
     notReady: () => {
       const noRing = follower?.notReady() ?? null;
       if (noRing !== null) return noRing;

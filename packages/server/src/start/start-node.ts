@@ -9,7 +9,7 @@ import { alignedMemory } from '@s3-accelerator/native/files.ts';
 import { knockAt } from '../cluster/first-contact.ts';
 import { joinCluster } from '../cluster/membership.ts';
 import type { Address } from '../config/address.ts';
-import type { CacheConfig, Config, NodeConfig } from '../config/config.ts';
+import type { CacheConfig, ClusterConfig, Config, NodeConfig } from '../config/config.ts';
 import type { ReadableSlab } from '../disk/disk-files.ts';
 import { errnoName } from '../disk/errno.ts';
 import { LocalFiles } from '../disk/local-files.ts';
@@ -21,16 +21,13 @@ import type { Gossip } from '../gossip/gossip.ts';
 import type { Log } from '../log.ts';
 import {
   publishJournal,
-  publishLimit,
   publishNode,
   publishOrigin,
   publishRestored,
   publishStore,
   publishVerification,
 } from '../metrics/publish.ts';
-import { LinkAnswers } from '../node/link-answers.ts';
 import { NodeDriver } from '../node/node-driver.ts';
-import { LinkReads } from '../node/link-reads.ts';
 import { WriteNotice } from '../node/write-notice.ts';
 import { ObjectHash } from '../object-hash.ts';
 import { Fetcher } from '../origin/fetcher.ts';
@@ -39,8 +36,8 @@ import type { OriginFailure } from '../origin/origin-failure.ts';
 import type { ForwardPort } from '../passthrough/forward.ts';
 import { OriginForward } from '../passthrough/origin-forward.ts';
 import { defaultLinkServerOptions } from '../peers/link-options.ts';
-import { LinkServer } from '../peers/link-server.ts';
 import { linkKey } from './link-key.ts';
+import { startNodeLinks } from './node-links.ts';
 import { NodeOrigins } from './node-origins.ts';
 import { startNodePeers } from './node-peers.ts';
 import type { ProcessContext } from './process-context.ts';
@@ -50,6 +47,8 @@ export interface RunningNode {
   readonly nodeId: number;
   readonly driver: NodeDriver;
   readonly slab: ReadableSlab;
+  /** Where it listens for links; null when it doesn't. */
+  readonly linksAt: Address | null;
   /** The way to S3 for requests that aren't reads. */
   readonly forward: ForwardPort;
   /** null when it has its place in the cluster, else why not. */
@@ -113,7 +112,12 @@ function limitsOf(
   };
 }
 
-export async function startNode(context: ProcessContext, node: NodeConfig): Promise<RunningNode> {
+/** `inner`: for links of further loops of this process, where it is a cluster of its own (inner-links.ts). */
+export async function startNode(
+  context: ProcessContext,
+  node: NodeConfig,
+  inner: ClusterConfig | null,
+): Promise<RunningNode> {
   const { config, reactor, ring, log, faults, metrics, now, wrapFiles } = context;
   const { cache } = config;
   const layout = new Layout();
@@ -167,7 +171,7 @@ export async function startNode(context: ProcessContext, node: NodeConfig): Prom
   );
   const forward = new WriteNotice(toOrigin, driver);
   const peers = startNodePeers(context, node, driver);
-  const links = startLinks(context, node, files, driver, forward);
+  const links = startNodeLinks({ ...context, inner }, node, { slab: files, driver, forward });
   const gossip = links === null ? null : await startGossip(context, node, links.at);
 
   publishNode(metrics, driver.node);
@@ -187,6 +191,7 @@ export async function startNode(context: ProcessContext, node: NodeConfig): Prom
     nodeId: node.id,
     driver,
     slab: files,
+    linksAt: links?.at ?? null,
     forward,
     notReady: () => {
       if (ring.version === 0) return 'joining the cluster';
@@ -234,49 +239,6 @@ async function endRun(driver: NodeDriver, log: Log): Promise<void> {
   });
   if (errno === 0) return;
   log.warn({ errno: errnoName(errno) }, 'the next start verifies what is stored');
-}
-
-interface Links {
-  readonly server: LinkServer;
-  readonly at: Address;
-}
-
-/** Listens for other processes of the cluster; a process that is a cluster of its own has none. */
-function startLinks(
-  { config, reactor, ring, log, faults, metrics }: ProcessContext,
-  node: NodeConfig,
-  slab: ReadableSlab,
-  driver: NodeDriver,
-  forward: ForwardPort,
-): Links | null {
-  if (config.cluster === undefined || node.listen === undefined) return null;
-  const { secret, tcp } = config.cluster;
-  const links = new LinkServer(
-    reactor,
-    {
-      ...defaultLinkServerOptions,
-      secret: linkKey(secret),
-      rtoMinUs: tcp.rtoMinUs,
-      delackMaxUs: tcp.delackMaxUs,
-      maxLinks: node.maxLinks,
-      lendPages: slab.lendsPages,
-    },
-    faults,
-    new LinkReads(driver),
-    forward,
-  );
-  links.ring = ring;
-  ring.onChange(() => {
-    links.ringChanged();
-  });
-  driver.linkAnswers = new LinkAnswers(links, slab.readDescriptor);
-  const { host } = node.listen;
-  const port = links.listen(host, node.listen.port);
-  metrics.readFrom('s3accel_node_links', () => links.links);
-  publishLimit(metrics, 'node_links', () => links.linksRefused);
-  publishLimit(metrics, 'link_reads', () => links.readsRefused);
-  log.info({ host, port }, 'listening for links');
-  return { server: links, at: { host, port } };
 }
 
 async function startGossip(

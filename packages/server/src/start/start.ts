@@ -1,4 +1,8 @@
-/** Starts what a configuration asks for: one reactor, a node, a gateway, the admin listener. */
+/**
+ * Starts what a configuration asks for: a reactor, a node, a gateway, its further loops, the admin listener.
+ *
+ * The node, if there is one, and the gateway's first loop share the main thread; further loops have theirs (loops/).
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Ring } from '@s3-accelerator/core/ring.ts';
 import { raiseFileLimit } from '@s3-accelerator/native/files.ts';
@@ -9,15 +13,19 @@ import { ProcessRing } from '../cluster/process-ring.ts';
 import type { Config } from '../config/config.ts';
 import type { WrapFiles } from '../disk/disk-files.ts';
 import { FaultLog, type Log } from '../log.ts';
+import type { FurtherLoops } from '../loops/further-loops.ts';
+import { sharedClock } from '../loops/shared-clock.ts';
+import { newSharedMemory, sharedParts } from '../loops/shared-memory.ts';
 import { Metrics } from '../metrics/metrics.ts';
 import { publishRing } from '../metrics/publish-cluster.ts';
 import { publishReactor } from '../metrics/publish.ts';
 import { version } from '../version.ts';
+import { startFurtherLoops } from './start-further-loops.ts';
+import { innerCluster } from './inner-links.ts';
 import { startGateway, type RunningGateway } from './start-gateway.ts';
+import { spareConnections, tickMs } from './start-limits.ts';
 import { startNode, type RunningNode } from './start-node.ts';
 
-/** How often the machines look at their deadlines. */
-const tickMs = 50;
 /** Descriptors besides connections: the slab, the origin's sockets, pipes, the log. */
 const spareDescriptors = 2048;
 
@@ -57,29 +65,39 @@ export async function start(
 ): Promise<Running> {
   checkFileLimit(config, log);
   const maxConnections =
-    (config.gateway?.maxConnections ?? 0) + (config.node?.maxLinks ?? 0) + 1024;
+    (config.gateway?.maxConnections ?? 0) + (config.node?.maxLinks ?? 0) + spareConnections;
   const reactor = new Reactor({ maxConnections });
   const faults = new FaultLog(log);
   const metrics = new Metrics(version);
-  const now = (): number => performance.now();
+  const memory = newSharedMemory();
+  const now = sharedClock(memory.clockZero);
   const ring = ringOf(config, now);
+  const inner = innerCluster(config);
   let mustStop: (why: string) => void = () => undefined;
   const failed = new Promise<string>((resolve) => (mustStop = resolve));
   const context = { config, reactor, ring, log, faults, metrics, now, wrapFiles, mustStop };
   let node: RunningNode | null = null;
   let gateway: RunningGateway | null = null;
+  let loops: FurtherLoops | null = null;
+  reactor.onBatchEnd = () => {
+    gateway?.driver.drain();
+  };
   try {
-    if (config.node !== undefined) node = await startNode(context, config.node);
-    if (config.gateway !== undefined) gateway = startGateway({ ...context, node }, config.gateway);
+    if (config.node !== undefined) node = await startNode(context, config.node, inner);
+    if (config.gateway !== undefined) {
+      gateway = startGateway(
+        { ...context, ...sharedParts(memory, config.gateway), node },
+        config.gateway,
+      );
+      loops = await startFurtherLoops(context, { memory, node, inner, port: gateway.port });
+    }
   } catch (error) {
     await gateway?.stop();
     await node?.stop();
     reactor.stop();
     throw error;
   }
-  reactor.onBatchEnd = () => {
-    gateway?.driver.drain();
-  };
+  metrics.addLoops(() => loops?.figures() ?? Promise.resolve([]));
   publishRing(metrics, ring);
   publishReactor(metrics, () => reactor.stats());
   const ticker = setInterval(() => {
@@ -95,7 +113,7 @@ export async function start(
           metrics,
           notReady: () => {
             if (isStopping) return 'stopping';
-            return node?.notReady() ?? gateway?.notReady() ?? null;
+            return node?.notReady() ?? gateway?.notReady() ?? loops?.notReady() ?? null;
           },
           version,
           faults,
@@ -111,13 +129,15 @@ export async function start(
       await sleep(config.cluster.fallbackWindowS * 1000);
       return true;
     },
-    reload: (wanted) => {
+    reload: async (wanted) => {
       node?.reload(wanted);
       gateway?.reload(wanted);
+      await loops?.reload(wanted);
     },
     stop: async () => {
       isStopping = true;
-      await gateway?.stop();
+      // Before the node, which further loops may still be asking.
+      await Promise.all([gateway?.stop(), loops?.stop()]);
       clearInterval(ticker);
       await node?.stop();
       reactor.stop();

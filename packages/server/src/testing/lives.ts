@@ -127,6 +127,7 @@ immutable = true
 ttl_ms = 0
 [gateway]
 listen = "127.0.0.1:${gatewayPort}"
+loops = 1
 [[clients]]
 access_key_id = "${credentials.accessKeyId}"
 secret_access_key = "${credentials.secretAccessKey}"

@@ -22,6 +22,8 @@ export interface NodeClusterOptions {
   readonly fallbackWindowS?: number;
   /** TOML below `[gateway]`. */
   readonly gateway?: string;
+  /** `gateway.loops`; 1 if absent. */
+  readonly loops?: number;
 }
 
 /** How a process is told of others: node ids, each with the address that this cluster gave it. */
@@ -196,6 +198,7 @@ ${this.#gatewayTable(port)}
     return `
 [gateway]
 listen = "127.0.0.1:${port}"
+loops = ${this.#options.loops ?? 1}
 ${this.#options.gateway ?? ''}
 [[clients]]
 access_key_id = "${credentials.accessKeyId}"

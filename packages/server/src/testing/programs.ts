@@ -115,6 +115,8 @@ export interface ClusterOptions {
   readonly node?: string;
   /** TOML below `[gateway]`. */
   readonly gateway?: string;
+  /** `gateway.loops`; 1 if absent: most tests count what one loop does. */
+  readonly loops?: number;
   /** `[[clients]]` tables in place of the one that may do everything. */
   readonly clients?: string;
   /** TOML below `[origin]`. */
@@ -161,6 +163,7 @@ ${options.cache ?? ''}
   const gateway = `
 [gateway]
 listen = "127.0.0.1:${gatewayPort}"
+loops = ${options.loops ?? 1}
 ${options.gateway ?? ''}
 ${options.clients ?? everything}
 `;
