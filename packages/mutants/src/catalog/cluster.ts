@@ -48,8 +48,8 @@ export const clusterBugs: readonly PlantedBug[] = [
     name: 'upload-is-sent-twice',
     breaks: [4],
     file: `${peers}/asked-forward.ts`,
-    find: "const changesNothing = (method === 'GET' || method === 'HEAD') && bodyLength === null;",
-    replace: "const changesNothing = method !== 'HEAD' || bodyLength === null;",
+    find: 'return bodyLength > 0 && !this.#bodyLeft;',
+    replace: 'return bodyLength > 0;',
     why: 'A write whose outcome nobody knows is made again, over what came after it.',
   },
   {

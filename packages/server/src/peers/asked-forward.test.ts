@@ -122,19 +122,35 @@ test('a read that was sent is asked again elsewhere, unless its answer has begun
   }
 });
 
+test('an upload of whose body nothing has left is sent elsewhere, and its body there', () => {
+  const [first, second, sink] = [new Way(), new Way(), new Sink()];
+  const asked = new AskedForward(put, sink, [first, second]);
+  asked.onWay(first);
+  asked.onLost('the link was lost');
+  assert.equal(second.taken, asked);
+  assert.equal(asked.write(Buffer.from('bytes')), false);
+  asked.end();
+  asked.onWay(second);
+  assert.deepEqual([first.calls, second.calls], [[], ['write bytes', 'end']]);
+  assert.deepEqual(sink.events, ['drain']);
+});
+
 test('what may have changed something is never sent twice', () => {
   for (const request of [
     put,
+    requestOf('PUT', 0),
     requestOf('DELETE', null),
     requestOf('POST', 5),
     requestOf('GET', 3),
   ]) {
     const [first, second, sink] = [new Way(), new Way(), new Sink()];
     const asked = new AskedForward(request, sink, [first, second]);
+    if (request === put) asked.write(Buffer.from('b'));
     asked.onWay(first);
+    if (request.bodyLength! > 0 && request !== put) asked.write(Buffer.from('b'));
     asked.onLost('the link was lost');
     assert.equal(second.taken, null, request.method);
-    assert.deepEqual(sink.events, ['ServiceUnavailable: the link was lost']);
+    assert.equal(sink.events.at(-1), 'ServiceUnavailable: the link was lost');
   }
 });
 

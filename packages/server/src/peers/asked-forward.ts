@@ -6,7 +6,9 @@
  *        └─────────────────────────────────────────────────┘
  *
  * It has an ordered list of ways, the object's home first. As long as nothing was sent, a node that can't be reached costs
- * nothing but the next way; once it was sent, only a request without a body that changes nothing may be repeated.
+ * nothing but the next way. Once its head was sent it may go on its next way only if it surely had no effect: a read, or an upload of
+ * whose body not a byte has left. Any other fails with 503, as S3 itself does at times, and clients send it again: whether the origin
+ * took it is unknown here, and a body that has left is gone.
  */
 import type { Forwarding, ForwardRequest, ForwardSink } from '../passthrough/forward.ts';
 
@@ -25,6 +27,7 @@ export class AskedForward implements Forwarding, ForwardSink {
   #waitsFor: ForwardWay | null = null;
   #sent: Forwarding | null = null;
   #headCame = false;
+  #bodyLeft = false;
   /** What was written before there was a way. */
   #early: Uint8Array[] = [];
   #paused = false;
@@ -45,7 +48,10 @@ export class AskedForward implements Forwarding, ForwardSink {
 
   write(bytes: Uint8Array): boolean {
     if (this.#over || bytes.length === 0) return true;
-    if (this.#sent !== null) return this.#sent.write(bytes);
+    if (this.#sent !== null) {
+      this.#bodyLeft = true;
+      return this.#sent.write(bytes);
+    }
     this.#early.push(bytes.slice());
     return false;
   }
@@ -91,6 +97,7 @@ export class AskedForward implements Forwarding, ForwardSink {
     this.#waitsFor = null;
     const early = this.#early;
     this.#early = [];
+    if (early.length > 0) this.#bodyLeft = true;
     let blocked = false;
     for (const bytes of early) blocked = !sent.write(bytes);
     if (this.#ended) sent.end();
@@ -102,10 +109,14 @@ export class AskedForward implements Forwarding, ForwardSink {
   /** What carried it is gone, and no answer came whole. */
   onLost(why: string): void {
     if (this.#over) return;
-    const { method, bodyLength } = this.request;
-    const changesNothing = (method === 'GET' || method === 'HEAD') && bodyLength === null;
-    if (changesNothing && !this.#headCame) this.goOn(why);
+    if (!this.#headCame && this.#hadNoEffect()) this.goOn(why);
     else this.onFailed({ code: 'ServiceUnavailable', message: why });
+  }
+
+  #hadNoEffect(): boolean {
+    const { method, bodyLength } = this.request;
+    if (bodyLength === null) return method === 'GET' || method === 'HEAD';
+    return bodyLength > 0 && !this.#bodyLeft;
   }
 
   onHead(status: number, headers: string[]): void {

@@ -27,6 +27,7 @@ import type { PendingRead, ReadLink, Reads } from './reads.ts';
 
 export interface ExclusiveLinkLimits {
   readonly idleMs: number;
+  readonly holdMs: number;
   readonly drainBytes: number;
 }
 
@@ -48,7 +49,7 @@ export class ExclusiveLink implements LinkUser, ReadLink {
   #relaying = false;
   /** A body that was held for long is read into memory, so that the link gets free. */
   #emptying = false;
-  #heldTicks = 0;
+  #heldSince = 0;
   /** Where the body that is read into memory goes once it was asked for. */
   #client = 0 as ConnectionId;
 
@@ -142,11 +143,10 @@ export class ExclusiveLink implements LinkUser, ReadLink {
     }
   }
 
-  /** Called at a steady pace: a body that was held since the last call must not keep the link any longer. */
-  watch(): void {
+  /** Called at a steady pace: a body that was held for long must not keep the link any longer. */
+  watch(now: number): void {
     if (this.#current?.stage !== 'held' || this.#emptying || this.#link.lost) return;
-    this.#heldTicks += 1;
-    if (this.#heldTicks < 2) return;
+    if (now - this.#heldSince < this.#limits.holdMs) return;
     this.#emptying = true;
     this.#link.receiveFreely();
     this.#context.reactor.resume(this.#link.id);
@@ -215,7 +215,7 @@ export class ExclusiveLink implements LinkUser, ReadLink {
       this.#reads.finishBody(pending);
     } else {
       pending.stage = 'held';
-      this.#heldTicks = 0;
+      this.#heldSince = performance.now();
       this.#context.reactor.pause(this.#link.id);
     }
   }

@@ -26,11 +26,11 @@ export class ExclusivePool implements ReadLink {
     gate: ConnectGate,
     host: string,
     port: number,
-    { exclusiveLinks, maxWaiting, idleMs, drainBytes }: PeerOptions,
+    options: PeerOptions,
   ) {
     this.#reads = reads;
-    this.#pool = new LinkPool(gate, exclusiveLinks, maxWaiting, {
-      open: (owner) => new ExclusiveLink(context, reads, owner, host, port, { idleMs, drainBytes }),
+    this.#pool = new LinkPool(gate, options.exclusiveLinks, options.maxWaiting, {
+      open: (owner) => new ExclusiveLink(context, reads, owner, host, port, options),
       start: (link, { pending, frame }) => {
         link.send(pending, frame);
       },
@@ -82,8 +82,13 @@ export class ExclusivePool implements ReadLink {
   }
 
   /** Called at a steady pace. */
-  watch(): void {
-    for (const link of this.#pool.links) link.watch();
+  watch(now: number): void {
+    for (const link of this.#pool.links) link.watch(now);
+  }
+
+  /** Reads that wait for a link wait no longer. */
+  failWaiting(): void {
+    this.#pool.failWaiting();
   }
 
   /** Ends every link; reads that wait fail unless a new link may be opened. */

@@ -19,7 +19,7 @@ after(() => {
 describe('exclusive links', () => {
   let cluster: Cluster;
   beforeEach(() => {
-    cluster = new Cluster({ peer: { exclusiveLinks: 2, pingMs: 60 } });
+    cluster = new Cluster({ peer: { exclusiveLinks: 2, pingMs: 100, holdMs: 60 } });
     let token = 0;
     cluster.node.answer = (asker, { first, last }) => {
       cluster.server.answerBytesFromFile(asker, file, first, last - first + 1, ++token);
@@ -29,7 +29,8 @@ describe('exclusive links', () => {
     cluster.stop();
   });
 
-  const peer = (): number => cluster.server.links;
+  /** Beside the multiplexed link, by which the node's life is watched. */
+  const exclusiveLinks = (of = cluster): number => of.server.links - 1;
 
   test('move a large body by sendfile and splice, no byte of it through this process', async () => {
     const { core, node, peers, gatewayReactor, nodeReactor } = cluster;
@@ -52,7 +53,7 @@ describe('exclusive links', () => {
       peers.sendRead(read, 1, blocksRequest(read, 100_000));
       await until('the body', () => core.queued.length === read);
     }
-    assert.equal(peer(), 1);
+    assert.equal(exclusiveLinks(), 1);
     await until('all bytes', () => client.length === 1_000_000);
     const expected = Array.from({ length: 10 }, (_, at) => bytes.subarray(at + 1, at + 100_001));
     assert.ok(client.bytes.equals(Buffer.concat(expected)));
@@ -68,7 +69,7 @@ describe('exclusive links', () => {
     await until('two reads', () => node.reads.length === 2);
     await new Promise((resolve) => setTimeout(resolve, 20));
     assert.equal(node.reads.length, 2);
-    assert.equal(server.links, 2);
+    assert.equal(exclusiveLinks(), 2);
     node.answer = answer;
     peers.cancelRead(5);
     for (const { asker, first } of node.reads.slice(0, 2)) {
@@ -103,7 +104,7 @@ describe('exclusive links', () => {
     assert.ok(gatewayReactor.stats().receives - received < 10);
     peers.sendRead(2, 1, blocksRequest(5, 40_000));
     await until('the link serves on', () => core.answers.length === 2);
-    assert.equal(peer(), 1);
+    assert.equal(exclusiveLinks(), 1);
   });
 
   test('a body that is held for long frees its link', async () => {
@@ -117,7 +118,7 @@ describe('exclusive links', () => {
     await until('both answers', () => core.answers.length === 2);
     peers.sendRead(3, 1, blocksRequest(0, 40_000));
     await until('the third read got a link', () => client.length === 40_000);
-    assert.equal(peer(), 2);
+    assert.equal(exclusiveLinks(), 2);
     peers.relayBody(1, client.connection);
     await until('the held body', () => client.length === 40_000 + mebibyte);
     peers.relayBody(2, client.connection);
@@ -170,7 +171,7 @@ describe('exclusive links', () => {
     stalled.socket.resume();
     await until('the stalled one too, later', () => stalled.length === 12 * mebibyte);
     assert.ok(stalled.bytes.subarray(11 * mebibyte).equals(bytes));
-    assert.equal(peer(), 2);
+    assert.equal(exclusiveLinks(), 2);
   });
 
   test('a client that dies gets no more, and the link serves on', async () => {
@@ -264,7 +265,7 @@ describe('exclusive links', () => {
       await until('the failure', () => core.outcome(read) === 'origin');
       assert.deepEqual(core.answers.at(-1)!.answer.error, error);
     }
-    assert.equal(peer(), 1);
+    assert.equal(exclusiveLinks(), 1);
   });
 
   test('a large lookup brings metadata and its body', async () => {
@@ -307,7 +308,7 @@ describe('exclusive links', () => {
   };
 
   test('a read cancelled before its answer frees the link', async () => {
-    const { core, node, peers, server } = cluster;
+    const { core, node, peers } = cluster;
     node.answer = () => undefined;
     peers.sendRead(1, 1, blocksRequest(0, mebibyte));
     await until('the read', () => node.reads.length === 1);
@@ -315,11 +316,11 @@ describe('exclusive links', () => {
     await until('the node knows', () => node.cancelled.length === 1);
     await servesOn();
     assert.equal(core.outcome(1), undefined);
-    assert.equal(server.links, 1);
+    assert.equal(exclusiveLinks(), 1);
   });
 
   test('a read cancelled while its answer is on the way drops a short one', async () => {
-    const { core, node, peers, server } = cluster;
+    const { core, node, peers } = cluster;
     const { answer } = node;
     node.answer = (asker, request) => {
       answer(asker, request);
@@ -329,24 +330,24 @@ describe('exclusive links', () => {
     await until('the read', () => node.reads.length === 1);
     await servesOn();
     assert.equal(core.outcome(1), undefined);
-    assert.equal(server.links, 1);
+    assert.equal(exclusiveLinks(), 1);
   });
 
   test('a read cancelled during its announcement closes the link of a long answer', async () => {
-    const { core, peers, server } = cluster;
+    const { core, peers } = cluster;
     core.onEach = (read) => peers.cancelRead(read);
     peers.sendRead(1, 1, blocksRequest(0, mebibyte));
-    await until('the link is gone', () => core.outcome(1) === 'bytes' && server.links === 0);
+    await until('the link is gone', () => core.outcome(1) === 'bytes' && exclusiveLinks() === 0);
     await servesOn();
   });
 
   test('a read cancelled while its short body is held drops it', async () => {
-    const { core, peers, server } = cluster;
+    const { core, peers } = cluster;
     peers.sendRead(1, 1, blocksRequest(0, 150_000));
     await until('the answer', () => core.outcome(1) === 'bytes');
     peers.cancelRead(1);
     await servesOn();
-    assert.equal(server.links, 1);
+    assert.equal(exclusiveLinks(), 1);
   });
 
   test('a read cancelled while its body goes to a client that doesn’t read', async () => {
@@ -363,7 +364,7 @@ describe('exclusive links', () => {
     peers.cancelRead(1);
     server.continueAnswer(node.reads[0]!.asker, bytes.subarray(300_000));
     await servesOn();
-    assert.equal(server.links, 1);
+    assert.equal(exclusiveLinks(), 1);
   });
 
   test('a read cancelled while its long-held body is read into memory', async () => {
@@ -378,7 +379,7 @@ describe('exclusive links', () => {
     peers.cancelRead(1);
     server.continueAnswer(node.reads[0]!.asker, bytes.subarray(100_000));
     await servesOn();
-    assert.equal(server.links, 1);
+    assert.equal(exclusiveLinks(), 1);
   });
 
   test('an idle link is closed', async () => {
@@ -386,8 +387,8 @@ describe('exclusive links', () => {
     idle.node.answer = (asker) => idle.server.answerFailure(asker, 'changed', null);
     idle.peers.sendRead(1, 1, blocksRequest(0, mebibyte));
     await until('the answer', () => idle.core.answers.length === 1);
-    assert.equal(idle.server.links, 1);
-    await until('the link is gone', () => idle.server.links === 0);
+    assert.equal(exclusiveLinks(idle), 1);
+    await until('the link is gone', () => exclusiveLinks(idle) === 0);
     idle.peers.sendRead(2, 1, blocksRequest(0, mebibyte));
     await until('a new one serves', () => idle.core.outcome(2) === 'changed');
     idle.stop();

@@ -50,6 +50,11 @@ export class ForwardPool implements ForwardWay {
     this.#pool.withdraw((waiting) => waiting === asked);
   }
 
+  /** Requests that wait for a link go on their next way. */
+  failWaiting(): void {
+    this.#pool.failWaiting();
+  }
+
   /** Ends every link. */
   closeLinks(): void {
     this.#pool.closeLinks();

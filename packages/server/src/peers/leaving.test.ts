@@ -21,7 +21,7 @@ describe('the links of a node that goes', () => {
       resume: () => undefined,
     };
     cluster = new Cluster({
-      peer: { pingMs: 50, smallAnswerBytes: 100 },
+      peer: { pingMs: 100, smallAnswerBytes: 100 },
       forwardPort: {
         forward: (_request, sink) => {
           forwarded.push(sink);

@@ -19,6 +19,8 @@ import {
   refusedBytes,
 } from '@s3-accelerator/protocol/handshake.ts';
 import type { HandshakeStep } from './link-handshake.ts';
+import type { ForwardPort, ForwardSink } from '../passthrough/forward.ts';
+import { AskedForward } from './asked-forward.ts';
 import { AnsweringHandshake, AskingHandshake } from './link-handshake.ts';
 import { blocksRequest, Cluster, testSecret, until } from './testing/cluster.ts';
 
@@ -265,7 +267,7 @@ describe('links that are not to be', () => {
   });
 
   test('one that never answered is waited for once, and asked again when it answers', async () => {
-    const cluster = newCluster({ peer: { handshakeMs: 2000, minBackoffMs: 1, pingMs: 50 } });
+    const cluster = newCluster({ peer: { handshakeMs: 2000, minBackoffMs: 1, pingMs: 100 } });
     const { core, peers, port, node, server } = cluster;
     let deaf = true;
     await impostor(cluster, (socket) => {
@@ -291,6 +293,44 @@ describe('links that are not to be', () => {
     peers.sendRead(31, 1, blocksRequest(0, 100_000));
     await until('both answers', () => core.outcome(31) === 'changed');
     assert.equal(core.outcome(30), 'changed');
+  });
+
+  test('nothing waits long for a node that is slow to let links in, and its links serve once it does', async () => {
+    const cluster = newCluster({ peer: { pingMs: 100 } });
+    const { core, node, peers, port, server, gatewayLog } = cluster;
+    const letIn: (() => void)[] = [];
+    await impostor(cluster, (socket) => {
+      const onward = connect(port, '127.0.0.1');
+      sockets.push(onward);
+      onward.on('error', () => undefined);
+      onward.pipe(socket);
+      letIn.push(() => socket.pipe(onward));
+    });
+    const failed: string[] = [];
+    const sink: ForwardSink = {
+      onHead: () => undefined,
+      onBody: () => undefined,
+      onEnd: () => undefined,
+      onDrain: () => undefined,
+      onFailed: ({ code }) => void failed.push(code),
+    };
+    const get = { method: 'GET', bucket: 'b', key: 'k', target: '/b/k', headers: [] };
+    new AskedForward({ ...get, bodyLength: null }, sink, [peers.forwardWay(1)!]).end();
+    peers.sendRead(1, 1, blocksRequest(0, 10));
+    peers.sendRead(2, 1, blocksRequest(0, 100_000));
+    await until('all have left', () => core.answers.length === 2 && failed.length === 1);
+    assert.deepEqual([core.outcome(1), core.outcome(2)], ['peer', 'peer']);
+    assert.deepEqual(failed, ['ServiceUnavailable']);
+    assert.equal(letIn.length, 3, 'each on a link of its own');
+    assert.equal(gatewayLog.lines.length, 0, 'its handshakes still have time');
+    for (const open of letIn) open();
+    await until('it is reached', () => core.reached.length > 0);
+    node.answer = (asker) => server.answerFailure(asker, 'changed', null);
+    peers.sendRead(3, 1, blocksRequest(0, 10));
+    peers.sendRead(4, 1, blocksRequest(0, 100_000));
+    await until('both answers', () => core.outcome(3) === 'changed');
+    await until('both answers', () => core.outcome(4) === 'changed');
+    assert.equal(letIn.length, 3, 'on the links that were slow');
   });
 
   test('a node that isn’t there fails its reads, at once while the gate is shut', async () => {
@@ -324,7 +364,7 @@ describe('links that are not to be', () => {
   });
 
   test('a peer that falls silent is pinged, then given up with all its links', async () => {
-    const cluster = newCluster({ peer: { pingMs: 30 } });
+    const cluster = newCluster({ peer: { pingMs: 100 } });
     const { core, node, peers, server, port, gatewayLog } = cluster;
     let deaf = false;
     await impostor(cluster, (socket) => {
@@ -343,11 +383,69 @@ describe('links that are not to be', () => {
     peers.sendRead(2, 1, blocksRequest(5, 10));
     peers.sendRead(3, 1, blocksRequest(5, 100_000));
     await until('the reads', () => node.reads.length === 3 && core.outcome(1) === 'changed');
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await new Promise((resolve) => setTimeout(resolve, 1000));
     assert.equal(core.answers.length, 1, 'a slow answer of a live node is waited for');
     deaf = true;
     await until('both failures', () => core.answers.length === 3);
     assert.deepEqual([core.outcome(2), core.outcome(3)], ['peer', 'peer']);
     assert.equal(gatewayLog.count('stopped answering'), 1);
+  });
+
+  test('a request under way outlives a silence in which its node could have let a link in, and no longer one', async () => {
+    const asked: ForwardSink[] = [];
+    const forwardPort: ForwardPort = {
+      forward: (_request, sink) => {
+        asked.push(sink);
+        return {
+          write: () => true,
+          end: () => undefined,
+          abort: () => undefined,
+          pause: () => undefined,
+          resume: () => undefined,
+        };
+      },
+    };
+    const cluster = newCluster({ peer: { pingMs: 100, handshakeMs: 1500 }, forwardPort });
+    const { core, peers, port } = cluster;
+    let deaf = false;
+    await impostor(cluster, (socket) => {
+      const onward = connect(port, '127.0.0.1');
+      sockets.push(onward);
+      onward.on('error', () => undefined);
+      socket.on('data', (chunk) => deaf || onward.write(chunk));
+      onward.on('data', (chunk) => deaf || socket.write(chunk));
+      socket.on('close', () => onward.destroy());
+    });
+    const told: string[] = [];
+    const sink: ForwardSink = {
+      onHead: (status) => void told.push(String(status)),
+      onBody: () => undefined,
+      onEnd: () => void told.push('end'),
+      onDrain: () => undefined,
+      onFailed: ({ code }) => void told.push(code),
+    };
+    const request = { method: 'DELETE', bucket: 'b', key: 'k', target: '/b/k', headers: [] };
+    const ask = async (): Promise<void> => {
+      const before = asked.length;
+      new AskedForward({ ...request, bodyLength: null }, sink, [peers.forwardWay(1)!]).end();
+      await until('the request', () => asked.length === before + 1);
+    };
+    await ask();
+    deaf = true;
+    peers.sendRead(1, 1, blocksRequest(0, 10));
+    await until('the read leaves', () => core.outcome(1) === 'peer');
+    deaf = false;
+    await until('it is reached again', () => peers.reachesAny());
+    asked[0]!.onHead(204, []);
+    asked[0]!.onEnd();
+    await until('the answer', () => told.length > 1);
+    assert.deepEqual(told.splice(0), ['204', 'end']);
+
+    await ask();
+    deaf = true;
+    const began = performance.now();
+    await until('it is given up', () => told.length > 0);
+    assert.deepEqual(told, ['ServiceUnavailable']);
+    assert.ok(performance.now() - began >= 1500);
   });
 });

@@ -27,8 +27,13 @@ export interface PeerOptions extends LinkOptions {
   readonly maxReads: number;
   /** Reads or requests that wait for a free exclusive or forward link. */
   readonly maxWaiting: number;
-  /** A multiplexed link that was silent this long is pinged; silent for as long again, the node is given up. */
+  /**
+   * A multiplexed link that was silent this long is pinged, and reads leave a node that is silent for twice as long again. They don't wait
+   * longer than twice this for a link that is being opened either.
+   */
   readonly pingMs: number;
+  /** A body that nobody takes for this long is read into memory, so that its link gets free. */
+  readonly holdMs: number;
   /** An exclusive or forward link on which no byte moved for this long is closed, idle or not. */
   readonly idleMs: number;
   /** After a failed connection, the first pause before the next; it doubles up to `maxBackoffMs`. */
@@ -48,10 +53,11 @@ export const defaultPeerOptions: Omit<PeerOptions, 'secret'> = {
   smallAnswerBytes: 32 * 1024,
   maxReads: 16 * 1024,
   maxWaiting: 4096,
-  pingMs: 5000,
+  pingMs: 500,
+  holdMs: 5000,
   idleMs: 60_000,
   minBackoffMs: 50,
-  maxBackoffMs: 2000,
+  maxBackoffMs: 1000,
   drainBytes: 256 * 1024,
 };
 

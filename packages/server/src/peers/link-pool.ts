@@ -76,10 +76,17 @@ export class LinkPool<L extends { close(): void }, W> implements LinkOwner<L> {
     for (const link of [...this.#links]) link.close();
   }
 
+  /** What waits for a link waits no longer. */
+  failWaiting(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const each of waiting) this.#uses.fail(each);
+  }
+
   close(): void {
     this.#closed = true;
     this.closeLinks();
-    this.#failWaiting();
+    this.failWaiting();
   }
 
   onOpen(): void {
@@ -102,7 +109,7 @@ export class LinkPool<L extends { close(): void }, W> implements LinkOwner<L> {
       this.#gate.failed(performance.now(), Math.random());
     }
     if (this.#waiting.length > 0) this.#open();
-    if (this.#links.size === 0) this.#failWaiting();
+    if (this.#links.size === 0) this.failWaiting();
   }
 
   #open(): void {
@@ -110,11 +117,5 @@ export class LinkPool<L extends { close(): void }, W> implements LinkOwner<L> {
     if (!this.#gate.isOpen(performance.now())) return;
     this.#opening += 1;
     this.#links.add(this.#uses.open(this));
-  }
-
-  #failWaiting(): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const each of waiting) this.#uses.fail(each);
   }
 }

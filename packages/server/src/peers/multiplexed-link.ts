@@ -32,6 +32,13 @@ import type { PendingRead, ReadLink, Reads } from './reads.ts';
 /** The least time between two questions because of one mark: a node that lags behind goes on showing it. */
 const ringAskMs = 500;
 
+/** silent: no answer to pings. slow: it isn't let in. */
+export type LinkVerdict = 'well' | 'silent' | 'slow';
+
+/** After how many calls of `watch` without a word a link is silent or slow. */
+const silentTicks = 3;
+const slowTicks = 2;
+
 /** Whoever opened the link. */
 export interface MultiplexedLinkOwner {
   onMultiplexedOpen(link: MultiplexedLink): void;
@@ -50,7 +57,8 @@ export class MultiplexedLink implements LinkUser, ReadLink {
   /** Requests that wait for the handshake, in order. */
   #backlog: { readonly read: PendingRead; readonly id: number; readonly frame: Uint8Array }[] = [];
   #served = false;
-  #silentTicks = 0;
+  /** Calls of `watch` since it began to open, or since anything came over it. */
+  #ticks = 0;
   #isLeaving = false;
   /** Whether a question for the ring is open; because of which mark the last one was asked, and when. */
   #asksRing = false;
@@ -143,20 +151,27 @@ export class MultiplexedLink implements LinkUser, ReadLink {
     }
   }
 
-  /**
-   * Called at a steady pace: a link that was silent since the last call is pinged. Returns false when it stayed silent
-   * although it was pinged: the other end is gone without a word.
-   */
-  watch(): boolean {
-    if (!this.#link.serving) return true;
+  /** Called at a steady pace: a link that was silent since the last call is pinged. */
+  watch(): LinkVerdict {
+    if (!this.#link.serving) {
+      this.#ticks += 1;
+      return this.#ticks < slowTicks ? 'well' : 'slow';
+    }
     if (this.#link.heard) {
       this.#link.heard = false;
-      this.#silentTicks = 0;
-      return true;
+      this.#ticks = 0;
+      return 'well';
     }
-    this.#silentTicks += 1;
+    this.#ticks += 1;
     this.#link.sendBareFrame(FrameType.ping, 0);
-    return this.#silentTicks < 3;
+    return this.#ticks < silentTicks ? 'well' : 'silent';
+  }
+
+  /** Reads that wait for the handshake fail; it goes on. */
+  failWaiting(): void {
+    this.#reads.visit(this, (pending) => {
+      if (pending.stage === 'waiting') this.#reads.fail(pending, 'peer');
+    });
   }
 
   close(): void {

@@ -3,9 +3,12 @@
  * pool of links for requests that are passed through.
  *
  * Links are opened when they are first needed and again after they were lost; a node that can't be reached fails reads at once
- * until the connect gate opens. Multiplexed links are pinged when they fall silent; one that stays silent gives up the node's
- * other links too, since it stands for the host. From then on, and when a handshake isn't answered, nothing waits for this node: links
- * are tried, and until one is open reads and requests go elsewhere at once.
+ * until the connect gate opens.
+ *
+ * A multiplexed link stands for the whole node. It is pinged when it falls silent. When it stays silent, or isn't let in, the node
+ * **stands still**: all reads leave it, nothing waits for it, and until a multiplexed link is open again reads and requests go elsewhere
+ * at once. Reads lose little by that, so they leave early. A request that is under way can't be sent elsewhere: it has until a new link
+ * had the time for its handshake.
  */
 import type { ReadRequest } from '@s3-accelerator/core/read.ts';
 import type { AskedForward, ForwardWay } from './asked-forward.ts';
@@ -31,8 +34,8 @@ export class Peer implements ForwardWay {
   #turn = 0;
   #wasReached = false;
   #isRetired = false;
-  /** It was silent for too long, or its process doesn't answer: until a link is open nothing is sent to it. */
-  #standsStill = false;
+  /** Since when it stands still; Infinity while it doesn't. */
+  #stillSince = Infinity;
   /** Multiplexed links that the node takes no further reads on. */
   readonly #leaving = new Set<MultiplexedLink>();
 
@@ -69,13 +72,11 @@ export class Peer implements ForwardWay {
 
   /** Sends a read on the kind of link that fits its answer. */
   send(pending: PendingRead, request: ReadRequest): void {
-    const isLarge = pending.bodyLimit > this.#options.smallAnswerBytes;
-    if (isLarge && !this.#standsStill) {
-      this.#exclusive.send(pending, request);
-      return;
-    }
     const link = this.#takeMultiplexed();
-    if (link === null || this.#standsStill) this.#reads.failLater(pending, 'peer');
+    if (this.#standsStill) this.#reads.failLater(pending, 'peer');
+    else if (pending.bodyLimit > this.#options.smallAnswerBytes)
+      this.#exclusive.send(pending, request);
+    else if (link === null) this.#reads.failLater(pending, 'peer');
     else link.send(pending, request);
   }
 
@@ -102,21 +103,18 @@ export class Peer implements ForwardWay {
   }
 
   /** Called at a steady pace. */
-  watch(): void {
-    this.#exclusive.watch();
+  watch(now: number): void {
+    this.#exclusive.watch(now);
     // A node that was lost is connected to again whether somebody asks for it or not: nobody asks a suspect.
     if (this.#wasReached && !this.#isRetired) this.#takeMultiplexed();
     for (const link of this.#multiplexed) {
       if (link === null) continue;
       if (link.hasSpoken) this.#reached();
-      if (link.watch()) continue;
-      this.#context.faults.warn(
-        `link-silent ${this.host}:${this.port}`,
-        `${this.host}:${this.port} stopped answering: its links are closed`,
-        { peer: `${this.host}:${this.port}` },
-      );
-      this.#loseAll();
+      const verdict = link.watch();
+      if (verdict === 'slow') this.#standStill(now);
+      else if (verdict === 'silent') this.#loseReads(now);
     }
+    if (now - this.#stillSince >= this.#context.options.handshakeMs) this.#forward.closeLinks();
   }
 
   /** Ends all links; reads on them fail. */
@@ -128,7 +126,7 @@ export class Peer implements ForwardWay {
 
   onMultiplexedOpen(): void {
     this.#gate.succeeded();
-    this.#standsStill = false;
+    this.#stillSince = Infinity;
     this.#wasReached = true;
     this.#reached();
   }
@@ -141,8 +139,9 @@ export class Peer implements ForwardWay {
   onMultiplexedLost(link: MultiplexedLink, served: boolean): void {
     this.#forget(link);
     this.#leaving.delete(link);
-    if (link.isLate) this.#standsStill = true;
-    if (!served) this.#gate.failed(performance.now(), Math.random());
+    const now = performance.now();
+    if (link.isLate) this.#standStill(now);
+    if (!served) this.#gate.failed(now, Math.random());
   }
 
   #forget(link: MultiplexedLink): void {
@@ -150,12 +149,30 @@ export class Peer implements ForwardWay {
     if (at >= 0) this.#multiplexed[at] = null;
   }
 
-  #loseAll(): void {
-    this.#standsStill = true;
-    this.#gate.failed(performance.now(), Math.random());
+  get #standsStill(): boolean {
+    return this.#stillSince < Infinity;
+  }
+
+  /** From now on nothing waits for it, and what does wait goes elsewhere. */
+  #standStill(now: number): void {
+    if (this.#standsStill) return;
+    this.#stillSince = now;
+    for (const link of this.#multiplexed) link?.failWaiting();
+    this.#exclusive.failWaiting();
+    this.#forward.failWaiting();
+  }
+
+  /** It fell silent: all reads leave it. */
+  #loseReads(now: number): void {
+    this.#context.faults.warn(
+      `link-silent ${this.host}:${this.port}`,
+      `${this.host}:${this.port} stopped answering: reads leave it`,
+      { peer: `${this.host}:${this.port}` },
+    );
+    this.#standStill(now);
+    this.#gate.failed(now, Math.random());
     for (const link of [...this.#multiplexed, ...this.#leaving]) link?.close();
     this.#exclusive.closeLinks();
-    this.#forward.closeLinks();
   }
 
   /** The next multiplexed link, opened if need be; null when the node may not be connected to now. */

@@ -68,7 +68,7 @@ class Fuzz {
       exclusiveLinks: 3,
       maxReads: 200,
       maxWaiting: 20,
-      pingMs: 40,
+      pingMs: 100,
       minBackoffMs: 1,
       maxBackoffMs: 5,
     },

@@ -40,8 +40,9 @@ export class Peers {
     this.#events = events;
     this.#reads = new Reads(events, options.maxReads);
     this.#watch = setInterval(() => {
-      for (const peer of this.#peers.values()) peer.watch();
-      for (const peer of this.#retired) this.#watchRetired(peer);
+      const now = performance.now();
+      for (const peer of this.#peers.values()) peer.watch(now);
+      for (const peer of this.#retired) this.#watchRetired(peer, now);
     }, options.pingMs);
     this.#watch.unref();
   }
@@ -142,8 +143,8 @@ export class Peers {
     this.#retired.clear();
   }
 
-  #watchRetired(peer: Peer): void {
-    peer.watch();
+  #watchRetired(peer: Peer, now: number): void {
+    peer.watch(now);
     this.#closeIfIdle(peer);
   }
 

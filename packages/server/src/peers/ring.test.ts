@@ -24,7 +24,7 @@ describe('the ring over links', () => {
   const seen: number[] = [];
 
   beforeEach(() => {
-    cluster = new Cluster({ peer: { pingMs: 50 } });
+    cluster = new Cluster({ peer: { pingMs: 100 } });
     atNode = newRing(false);
     atGateway = newRing(true);
     seen.length = 0;
