@@ -21,6 +21,11 @@ export interface ClusterOptions {
   readonly sharesProcesses: boolean;
   /** Of a hundred starts of a node, how many have half or twice the capacity. */
   readonly resizePercent: number;
+  /** Nodes that may be added while the cluster runs. */
+  readonly spareNodes: number;
+  /** How often a node probes another, which gives membership its pace, and how long one that is down keeps its place. */
+  readonly probeMs: number;
+  readonly graceMs: number;
 }
 
 export interface GatewayBounds {
@@ -50,6 +55,11 @@ export interface NodeBounds {
   readonly metadataEntries: number;
   readonly maxVerifications: number;
   readonly scrubIntervalMs: number;
+  /** How long after a ring change previous owners are asked, and how long a node that leaves hands over. */
+  readonly fallbackWindowMs: number;
+  readonly peerFetchTimeoutMs: number;
+  readonly peerRestMs: number;
+  readonly standInMs: number;
 }
 
 export interface BucketOptions {
@@ -89,6 +99,8 @@ export interface DelayOptions {
   readonly originMs: number;
   readonly diskMs: number;
   readonly clientMs: number;
+  /** Of a hundred messages, how many take a fifth of a second more. */
+  readonly lateMessagePercent: number;
 }
 
 export interface FaultOptions {
@@ -113,6 +125,14 @@ export interface FaultOptions {
   readonly rotPercent: number;
   /** Mean time between two cuts of some node's slab. */
   readonly cutMs: number;
+  /** Mean time between two nodes that are added, that leave, that are lost for good, and between two partitions among nodes. */
+  readonly addMs: number;
+  readonly leaveMs: number;
+  readonly lossMs: number;
+  readonly nodePartitionMs: number;
+  /** Of a hundred datagrams of gossip. */
+  readonly datagramLostPercent: number;
+  readonly datagramTwicePercent: number;
 }
 
 export interface RunOptions {
@@ -164,6 +184,9 @@ function clusterOf(prng: Prng): ClusterOptions {
     clockDrift: prng.pick([0, 0.0001, 0.001]),
     sharesProcesses: prng.chance(0.4),
     resizePercent: prng.pick([0, 0, 30]),
+    spareNodes: prng.pick([0, 1, 3]),
+    probeMs: prng.pick([100, 300, 1000]),
+    graceMs: prng.pick([300, 2000, 8000]),
   };
 }
 
@@ -195,6 +218,10 @@ function nodeOf(prng: Prng): NodeBounds {
     metadataEntries: prng.pick([1, 8, 1000]),
     maxVerifications: prng.pick([1, 64]),
     scrubIntervalMs: prng.pick([Infinity, Infinity, 20_000]),
+    fallbackWindowMs: prng.pick([3000, 20_000, 600_000]),
+    peerFetchTimeoutMs: prng.pick([50, 500]),
+    peerRestMs: prng.pick([500, 10_000]),
+    standInMs: prng.pick([1000, 60_000]),
   };
 }
 
@@ -235,6 +262,7 @@ function delaysOf(prng: Prng): DelayOptions {
     originMs: prng.pick([1, 10, 50]),
     diskMs: prng.pick([0.1, 1, 20]),
     clientMs: prng.pick([0.1, 1, 10]),
+    lateMessagePercent: 1,
   };
 }
 
@@ -255,5 +283,11 @@ function faultsOf(prng: Prng): FaultOptions {
     lostSectorPercent: prng.pick([0, 50, 100]),
     rotPercent: prng.pick([0, 0, 50]),
     cutMs: prng.pick([never, never, never, 2000]),
+    addMs: prng.pick([never, 1000]),
+    leaveMs: prng.pick([never, never, 1000]),
+    lossMs: prng.pick([never, never, never, 2000]),
+    nodePartitionMs: prng.pick([never, never, 1000]),
+    datagramLostPercent: prng.pick([0, 0, 5, 30]),
+    datagramTwicePercent: prng.pick([0, 0, 10]),
   };
 }

@@ -23,6 +23,9 @@ export const PLAIN_RUN: Omit<RunOptions, 'seed' | 'buckets'> = {
     clockDrift: 0,
     sharesProcesses: false,
     resizePercent: 0,
+    spareNodes: 0,
+    probeMs: 1000,
+    graceMs: 60_000,
   },
   gateway: {
     maxReads: 64,
@@ -48,6 +51,10 @@ export const PLAIN_RUN: Omit<RunOptions, 'seed' | 'buckets'> = {
     metadataEntries: 1000,
     maxVerifications: 64,
     scrubIntervalMs: Infinity,
+    fallbackWindowMs: 600_000,
+    peerFetchTimeoutMs: 500,
+    peerRestMs: 10_000,
+    standInMs: 60_000,
   },
   workload: {
     requests: 1,
@@ -66,7 +73,7 @@ export const PLAIN_RUN: Omit<RunOptions, 'seed' | 'buckets'> = {
     stallPercent: 0,
     stallMs: 20,
   },
-  delays: { networkMs: 0.5, originMs: 10, diskMs: 1, clientMs: 1 },
+  delays: { networkMs: 0.5, originMs: 10, diskMs: 1, clientMs: 1, lateMessagePercent: 0 },
   faults: {
     originPercent: 0,
     lostWritePercent: 0,
@@ -82,5 +89,11 @@ export const PLAIN_RUN: Omit<RunOptions, 'seed' | 'buckets'> = {
     lostSectorPercent: 0,
     rotPercent: 0,
     cutMs: Infinity,
+    addMs: Infinity,
+    leaveMs: Infinity,
+    lossMs: Infinity,
+    nodePartitionMs: Infinity,
+    datagramLostPercent: 0,
+    datagramTwicePercent: 0,
   },
 };

@@ -60,7 +60,7 @@ export function simulate(
     options.workload,
     options.cluster.sizes,
   );
-  workload.populate(0);
+  workload.populate(world.queue.now);
   const { requests } = options.workload;
   const { writes } = world;
   const clients = new Clients({ world, workload, writes, buckets: options.buckets, requests });
@@ -88,13 +88,20 @@ function run(world: World, clients: Clients, faultyRequests: number): Failure | 
   try {
     faults.start();
     let restsAt = Infinity;
+    let isQuiet = false;
     for (let events = 0; queue.step() && checkers.violation === null; events++) {
       if (clients.areDone) restsAt = Math.min(restsAt, queue.now + restMs);
       // Some look at deadlines for ever: the run is over when they have for long, and nothing else is under way.
       if (queue.now >= restsAt && queue.busy === 0) break;
       if (events === maxEvents) return failureOf(world, 'liveness', 'it never comes to rest', []);
       if (!faults.hasStopped && clients.sent >= faultyRequests) faults.stop();
-      if (events % eventsBetweenLooks === 0) world.look();
+      if (events % eventsBetweenLooks !== 0) continue;
+      world.look();
+      // Nodes gossip for ever: once nothing can change any more there is nothing to be learned from that.
+      if (clients.areDone && !isQuiet && world.isSettled) {
+        isQuiet = true;
+        world.endGossip();
+      }
     }
     if (checkers.violation === null) {
       world.lookAtRest();

@@ -13,14 +13,20 @@
  * | bounds           | now and then, for every process           | 9                    |
  * | leaks            | when everything rests                     | 9                    |
  * | liveness         | at the end                                | 9                    |
+ * | rings            | as a process adopts a ring, at the end    | 8                    |
+ * | handovers        | as a node fills from S3 what moved to it  | §3                   |
+ * | standing-in      | as a gateway lets a node stand in         | §3                   |
  */
 import type { Admission, SlotEvent } from '../history/block-event.ts';
 import type { ClientAnswer } from '../history/client-answer.ts';
 import type { ClientWrite } from '../history/client-write.ts';
 import type { History } from '../history/history.ts';
+import type { NodeFailure, StandInRead } from '../history/node-failure.ts';
 import type { NodeRead } from '../history/node-read.ts';
 import type { OriginRequest } from '../history/origin-request.ts';
-import type { DurableRecord, ProcessState, StoredBlock } from '../history/views.ts';
+import type { MovedFill } from '../history/peer-ask.ts';
+import type { RingRecord } from '../history/ring-record.ts';
+import type { ClusterView, DurableRecord, ProcessState, StoredBlock } from '../history/views.ts';
 import { nameOf, type Oracle } from '../oracle/oracle.ts';
 import { Admissions } from './admission.ts';
 import { checkAnswer } from './answers.ts';
@@ -33,10 +39,13 @@ import { checkBounds } from './bounds.ts';
 import { checkNodeError, checkSharedError } from './coalescing.ts';
 import { checkDurableRecord, SlotLives } from './durability.ts';
 import { checkFetch } from './fills.ts';
+import { checkMovedFill } from './handovers.ts';
 import { checkLeaks } from './leaks.ts';
 import { checkLiveness } from './liveness.ts';
 import { checkReadYourWrites } from './read-your-writes.ts';
+import { checkAgreement, Rings } from './rings.ts';
 import type { Rules } from './rules.ts';
+import { StandIns } from './standing-in.ts';
 import { checkStoredBlock } from './stored-blocks.ts';
 
 export type CheckerName =
@@ -50,7 +59,10 @@ export type CheckerName =
   | 'stored-blocks'
   | 'bounds'
   | 'leaks'
-  | 'liveness';
+  | 'liveness'
+  | 'rings'
+  | 'handovers'
+  | 'standing-in';
 
 export interface Violation {
   readonly checker: CheckerName;
@@ -65,12 +77,15 @@ export class Checkers {
   readonly #rules: Rules;
   readonly #admissions: Admissions;
   readonly #slots = new SlotLives();
+  readonly #rings = new Rings();
+  readonly #standIns: StandIns;
   #violation: Violation | null = null;
 
   constructor(history: History, oracle: Oracle, rules: Rules, blockBytes: number) {
     this.#history = history;
     this.#oracle = oracle;
     this.#rules = rules;
+    this.#standIns = new StandIns(rules);
     this.#admissions = new Admissions(history, oracle, rules, blockBytes);
   }
 
@@ -135,6 +150,32 @@ export class Checkers {
     const { block } = stored;
     const objects = block === null ? [] : [nameOf(block.bucket, block.key)];
     this.#note('stored-blocks', checkStoredBlock(this.#oracle, stored), objects);
+  }
+
+  /** A process places by another ring. */
+  ringAdopted(record: RingRecord): void {
+    this.#note('rings', this.#rings.adopted(record), []);
+  }
+
+  /** A node receives from S3 what a previous owner held when the request was sent. */
+  movedFill(fill: MovedFill): void {
+    const wrong = checkMovedFill(this.#history, this.#rules, fill);
+    this.#note('handovers', wrong, [nameOf(fill.bucket, fill.key)]);
+  }
+
+  /** A node brought a gateway nothing. */
+  nodeFailed(failure: NodeFailure): void {
+    this.#standIns.failed(failure);
+  }
+
+  /** A gateway lets a node stand in for the owner. */
+  standInAsked(read: StandInRead): void {
+    this.#note('standing-in', this.#standIns.check(read), []);
+  }
+
+  /** The whole cluster, long after the last fault. */
+  clusterSeen(view: ClusterView): void {
+    this.#note('rings', checkAgreement(view), []);
   }
 
   /** The levels of a process while it works. */

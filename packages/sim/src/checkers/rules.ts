@@ -8,6 +8,10 @@ export interface Rules {
   readonly doorkeeperWindowMs: number;
   /** Any answer takes less than this once faults have stopped. */
   readonly answerWithinMs: number;
+  /** How long after a node failed a gateway others may stand in for it. */
+  readonly suspicionMs: number;
+  /** How long a previous owner that said nothing is left alone. */
+  readonly peerRestMs: number;
 }
 
 /** How long a write whose outcome nobody knows keeps its key revalidating. */

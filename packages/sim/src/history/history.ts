@@ -12,6 +12,8 @@ import type { Credential } from './credential.ts';
 import type { FaultRecord } from './fault.ts';
 import { newNodeRead, type NodeRead, type NodeReadStart } from './node-read.ts';
 import { newOriginRequest, type OriginRequest, type OriginStart } from './origin-request.ts';
+import type { PeerAsk } from './peer-ask.ts';
+import type { RingRecord } from './ring-record.ts';
 
 /** What concerns one object. */
 export interface ObjectRecords {
@@ -20,6 +22,7 @@ export interface ObjectRecords {
   readonly originRequests: OriginRequest[];
   readonly nodeReads: NodeRead[];
   readonly admissions: Admission[];
+  readonly peerAsks: PeerAsk[];
 }
 
 export class History {
@@ -29,7 +32,9 @@ export class History {
   readonly originRequests: OriginRequest[] = [];
   readonly nodeReads: NodeRead[] = [];
   readonly admissions: Admission[] = [];
+  readonly peerAsks: PeerAsk[] = [];
   readonly faults: FaultRecord[] = [];
+  readonly rings: RingRecord[] = [];
   readonly #objects = new Map<string, ObjectRecords>();
 
   constructor(credentials: readonly Credential[]) {
@@ -41,7 +46,10 @@ export class History {
     const name = nameOf(bucket, key);
     let records = this.#objects.get(name);
     if (records === undefined) {
-      records = { answers: [], writes: [], originRequests: [], nodeReads: [], admissions: [] };
+      records = {
+        ...{ answers: [], writes: [], originRequests: [] },
+        ...{ nodeReads: [], admissions: [], peerAsks: [] },
+      };
       this.#objects.set(name, records);
     }
     return records;
@@ -90,9 +98,21 @@ export class History {
     return read;
   }
 
+  /** A node asks another for what it holds; the world fills in what comes of it. */
+  peerAsked(ask: PeerAsk): PeerAsk {
+    this.peerAsks.push(ask);
+    this.of(ask.bucket, ask.key).peerAsks.push(ask);
+    return ask;
+  }
+
   admitted(admission: Admission): void {
     this.admissions.push(admission);
     this.of(admission.block.bucket, admission.block.key).admissions.push(admission);
+  }
+
+  /** A process places by another ring. */
+  ringAdopted(record: RingRecord): void {
+    this.rings.push(record);
   }
 
   /** A fault begins; set `until` when it is over. */

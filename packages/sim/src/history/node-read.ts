@@ -13,6 +13,8 @@ export interface NodeRead {
   readonly first: number;
   readonly last: number;
   readonly partLast: number;
+  /** The node is to store what it fetches as if it were the owner. */
+  readonly standsIn: boolean;
   readonly arrivedAt: number;
 
   /** When its answer was complete, or it was cancelled; Infinity while it's under way. */
@@ -35,6 +37,7 @@ export interface NodeReadStart {
   readonly first: number;
   readonly last: number;
   readonly partLast: number;
+  readonly standsIn: boolean;
   readonly arrivedAt: number;
 }
 

@@ -31,6 +31,18 @@ export interface DurableRecord {
   readonly isOfAnEarlierRun: boolean;
 }
 
+/** Who runs right now, and by which ring each process places. */
+export interface ClusterView {
+  /** Nodes that run and don't leave, in ascending order. */
+  readonly running: readonly number[];
+  readonly processes: readonly {
+    /** `node 2`, `gateway 0`. */
+    readonly name: string;
+    readonly version: number;
+    readonly members: readonly number[];
+  }[];
+}
+
 /** A level of a machine that must be back at zero when nothing is under way, and never above its limit. */
 export interface Level {
   readonly name: string;

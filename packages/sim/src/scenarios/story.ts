@@ -35,6 +35,9 @@ export type Setting = {
 /** Far more than the disk, its syncs and the gateways' lifetimes take in the plainest run, far less than a bucket's. */
 const SETTLING_MS = 2_000;
 
+/** Longer than anything is waited for. */
+const RESTING_MS = 130_000;
+
 /** No story has as many: one that goes on and on has failed. */
 const MAX_EVENTS = 200_000;
 
@@ -203,12 +206,15 @@ export class Story {
     this.until(() => node.run === null);
     this.wait(downMs);
     node.start();
+    this.until(() => node.run?.cluster.isMember === true);
     mend();
   }
 
   /** The last page: everything comes to rest, and nothing is left of anything. */
   end(): void {
-    while (this.#step());
+    const { queue } = this.world;
+    const restsAt = queue.now + RESTING_MS;
+    while (queue.busy > 0 || queue.now < restsAt) this.#step();
     this.world.lookAtRest();
     this.world.checkers.ended(this.#faultsEndedAt);
     this.#assertNoViolation();

@@ -2,20 +2,21 @@
 import { assert } from '@s3-accelerator/core/base/assert.ts';
 import type { Layout } from '@s3-accelerator/core/layout.ts';
 import type { PolicyOf } from '@s3-accelerator/core/node/policy.ts';
-import { candidates, placeBlock } from '@s3-accelerator/core/placement.ts';
+import { ownerIndex, placeBlock, type Placement } from '@s3-accelerator/core/placement.ts';
 import type { Ring } from '@s3-accelerator/core/ring.ts';
 import { newBlockPlace } from '@s3-accelerator/core/store/block-place.ts';
 import type { SlotId, Store } from '@s3-accelerator/core/store/store.ts';
 import type { Admission } from '../history/block-event.ts';
+import type { NamedVersion } from './identity.ts';
+import type { NodeCluster } from './node-cluster.ts';
+import type { PeerFetches } from './peer-fetches.ts';
 import type { Surroundings } from './surroundings.ts';
-
-/** As many nodes as a gateway asks, one after the other, when those before fail. */
-const maxCandidates = 4;
 
 export interface Admitting {
   readonly world: Surroundings;
   readonly layout: Layout;
-  readonly ring: Ring;
+  readonly cluster: NodeCluster;
+  readonly fetches: PeerFetches;
   readonly policyOf: PolicyOf;
   readonly nodeId: number;
   readonly life: number;
@@ -23,7 +24,7 @@ export interface Admitting {
 
 /** A node's store has reserved the slot and its block is about to be written. */
 export function admissionOf(admitting: Admitting, store: Store, slot: SlotId): Admission {
-  const { world, layout, ring, policyOf, nodeId, life } = admitting;
+  const { world, layout, cluster, fetches, policyOf, nodeId, life } = admitting;
   const place = newBlockPlace();
   store.describe(slot, place);
   const named = world.identities.named(place.version);
@@ -33,16 +34,27 @@ export function admissionOf(admitting: Admitting, store: Store, slot: SlotId): A
   assert(version !== undefined, 'a block that is stored is of a version that was');
   const placement = { hi: 0, lo: 0 };
   placeBlock(layout, world.identities.hashOf(bucket, key), version.size, place.block, placement);
-  const ranked: number[] = [];
-  candidates(ring, placement, maxCandidates, ranked);
-  const rank = ranked.indexOf(nodeId);
+  // What is under way keeps to the ring by which it was begun.
+  const isOwner = cluster.lately.some((ring) => ownsIn(ring, placement, nodeId));
   return {
     node: nodeId,
     life,
     at: world.queue.now,
     block: { bucket, key, etag, index: place.block },
     admitsOnFirstRead: policyOf(bucket).admitOnFirstRead,
-    as: rank === 0 ? 'owner' : rank > 0 ? 'stand-in' : 'other',
-    isAtOnce: false,
+    as: isOwner ? 'owner' : wasToStandIn(admitting, named) ? 'stand-in' : 'other',
+    isAtOnce: fetches.hasBrought(place.version, layout.blockStart(place.block)),
   };
+}
+
+function ownsIn(ring: Ring, { hi, lo }: Readonly<Placement>, nodeId: number): boolean {
+  return ring.members[ownerIndex(ring, hi, lo)]?.nodeId === nodeId;
+}
+
+/** Whether a gateway wanted this node to store something of the object in place of its owner. */
+function wasToStandIn({ world, nodeId, life }: Admitting, { bucket, key }: NamedVersion): boolean {
+  const { nodeReads } = world.history.of(bucket, key);
+  return nodeReads.some(
+    ({ standsIn, ...by }) => standsIn && by.node === nodeId && by.life === life,
+  );
 }

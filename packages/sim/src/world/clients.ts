@@ -12,7 +12,7 @@ export interface ClientsOptions extends ClientRequestsOptions {
   readonly requests: number;
 }
 
-/** How long a client whose gateway is down waits before it tries again. */
+/** How long a client whose gateway is down, or not ready yet, waits before it tries again. */
 const retryMs = 20;
 
 export class Clients {
@@ -56,7 +56,7 @@ export class Clients {
       return;
     }
     const { run } = gateway;
-    if (run === null) {
+    if (run?.isReady !== true) {
       world.queue.in(retryMs, () => {
         this.#act(client, gateway);
       });

@@ -13,7 +13,7 @@ export function countGateway(situations: Situations, counters: Readonly<GatewayC
 }
 
 /** Adds what one life of a node counted. */
-export function countNode(situations: Situations, { node, store }: NodeRun): void {
+export function countNode(situations: Situations, { node, store, cluster }: NodeRun): void {
   const { counters } = node;
   situations.arose('hit', counters.readsFromDisk);
   situations.arose('coalesced read', counters.readsFromFill);
@@ -25,6 +25,14 @@ export function countNode(situations: Situations, { node, store }: NodeRun): voi
   situations.arose('odd answer refused', counters.oddAnswers);
   situations.arose('fetch given up', counters.cancelledFetches);
   situations.arose('read started over at a node', counters.restarts);
+  situations.arose('block handed over', counters.blocksTakenOver);
+  situations.arose('metadata handed over', counters.metadataTakenOver);
+  situations.arose('previous owner silent', counters.handoverTimeouts);
+  situations.arose('previous owner without it', counters.notHeld);
+  const gossip = cluster.gossip.membership.counters;
+  situations.arose('place taken from a member', gossip.removals);
+  situations.arose('suspicion contradicted', gossip.refutations);
+  situations.arose('table asked for', gossip.pulls);
   situations.arose('writes of blocks exhausted', counters.writesExhausted);
   situations.arose('eviction', store.counters.evictions);
   situations.arose('ghost hit', store.counters.ghostHits);

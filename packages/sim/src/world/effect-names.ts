@@ -1,5 +1,6 @@
 /** What the arguments of the machines' effects are called in a trace. Complete, or it doesn't compile. */
 import type { GatewayEffects } from '@s3-accelerator/core/gateway/effects.ts';
+import type { MembershipEffects } from '@s3-accelerator/core/membership/effects.ts';
 import type { NodeEffects } from '@s3-accelerator/core/node/effects.ts';
 import type { ArgumentNames } from '../trace.ts';
 
@@ -55,4 +56,12 @@ export const nodeEffectNames: ArgumentNames<NodeEffects> = {
   logMetadata: ['hash', 'metadata'],
   logForgotten: ['hash'],
   compactMetadataLog: [],
+};
+
+export const membershipEffectNames: ArgumentNames<MembershipEffects> = {
+  send: ['address', 'packet'],
+  joined: ['founded'],
+  ringChanged: ['ring'],
+  memberChanged: ['record'],
+  conflict: ['conflict'],
 };

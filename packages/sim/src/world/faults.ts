@@ -1,11 +1,11 @@
 /**
- * What goes wrong in a run besides single requests: each kind at random moments of its own, until it is told to stop. Then all
- * that is broken is mended, so that everything can come to rest.
+ * What goes wrong in a run besides single requests, until it is told to stop. Then all that is broken is mended, so that everything
+ * can come to rest. What happens to the cluster as such is in cluster-changes.ts.
  */
 import type { Prng } from '@s3-accelerator/core/base/prng.ts';
-import type { FaultRecord } from '../history/fault.ts';
-import { streamOf, type FaultOptions } from '../options.ts';
-import type { Situation } from '../situations.ts';
+import type { FaultOptions } from '../options.ts';
+import { ClusterChanges } from './cluster-changes.ts';
+import { FaultSchedule } from './fault-schedule.ts';
 import type { GatewayHost } from './gateway-host.ts';
 import type { NodeHost } from './node-host.ts';
 import type { World } from './world.ts';
@@ -16,14 +16,15 @@ const stopMs = 3000;
 export class Faults {
   readonly #world: World;
   readonly #options: FaultOptions;
-  /** What is broken, with what mends it. */
-  readonly #lasting = new Map<FaultRecord, () => void>();
-  #hasStopped = false;
+  readonly #schedule: FaultSchedule;
+  readonly #changes: ClusterChanges;
   #stoppedAt = 0;
 
   constructor(world: World) {
     this.#world = world;
     this.#options = world.options.faults;
+    this.#schedule = new FaultSchedule(world, this.#options.lastingMs);
+    this.#changes = new ClusterChanges(world, this.#schedule);
   }
 
   /** When the last fault was over, 0 before. */
@@ -32,30 +33,32 @@ export class Faults {
   }
 
   get hasStopped(): boolean {
-    return this.#hasStopped;
+    return this.#schedule.hasStopped;
   }
 
   start(): void {
-    const { faults } = this.#world.options;
-    this.#repeat('links', faults.linkResetMs, (prng) => {
+    const faults = this.#options;
+    const schedule = this.#schedule;
+    this.#changes.start();
+    schedule.repeat('links', faults.linkResetMs, (prng) => {
       this.#resetLink(prng);
     });
-    this.#repeat('partitions', faults.partitionMs, (prng) => {
+    schedule.repeat('partitions', faults.partitionMs, (prng) => {
       this.#partition(prng);
     });
-    this.#repeat('crashes', faults.crashMs, (prng) => {
+    schedule.repeat('crashes', faults.crashMs, (prng) => {
       this.#crash(prng);
     });
-    this.#repeat('restarts', faults.restartMs, (prng) => {
+    schedule.repeat('restarts', faults.restartMs, (prng) => {
       this.#restart(prng);
     });
-    this.#repeat('slowness', faults.slowNodeMs, (prng) => {
+    schedule.repeat('slowness', faults.slowNodeMs, (prng) => {
       this.#slowDown(prng);
     });
-    this.#repeat('gateways', faults.gatewayRestartMs, (prng) => {
+    schedule.repeat('gateways', faults.gatewayRestartMs, (prng) => {
       this.#restartGateway(prng);
     });
-    this.#repeat('cuts', faults.cutMs, (prng) => {
+    schedule.repeat('cuts', faults.cutMs, (prng) => {
       this.#cutSlab(prng);
     });
   }
@@ -63,27 +66,15 @@ export class Faults {
   /** No more faults, and everything works again. */
   stop(): void {
     const world = this.#world;
-    this.#hasStopped = true;
     this.#stoppedAt = world.queue.now;
     world.origin.faultPercent = 0;
     world.writes.faultPercent = 0;
     world.diskWritePercent = 0;
     world.diskReadPercent = 0;
+    world.datagrams.lostPercent = 0;
+    world.datagrams.twicePercent = 0;
     world.network.heal();
-    for (const record of [...this.#lasting.keys()]) this.#mend(record);
-  }
-
-  #repeat(kind: string, meanMs: number, act: (prng: Prng) => void): void {
-    if (meanMs === Infinity) return;
-    const prng = streamOf(this.#world.seed, `faults/${kind}`);
-    const next = (): void => {
-      this.#world.queue.in(meanMs * 2 * prng.fraction(), () => {
-        if (this.#hasStopped) return;
-        act(prng);
-        next();
-      });
-    };
-    next();
+    this.#schedule.stop();
   }
 
   #resetLink(prng: Prng): void {
@@ -91,7 +82,11 @@ export class Faults {
     const links = [...network.links];
     const link = links[prng.below(Math.max(1, links.length))];
     if (link === undefined) return;
-    this.#note('link reset', `a link of gateway ${link.gateway.place}`, link.gateway.place);
+    this.#schedule.note(
+      'link reset',
+      `a link of gateway ${link.gateway.place}`,
+      link.gateway.place,
+    );
     network.reset(link);
   }
 
@@ -99,40 +94,40 @@ export class Faults {
     const { network, gateways, nodes } = this.#world;
     const gateway = prng.pick(gateways).place;
     const node = prng.pick(nodes);
-    const ms = this.#lastingMs(prng);
+    const ms = this.#schedule.drawLastingMs(prng);
     const isOneWay = prng.chance(0.5);
     const isOutward = prng.chance(0.5);
     const what = `between gateway ${gateway} and node ${node.nodeId}`;
-    const record = this.#note(isOneWay ? 'one-way partition' : 'partition', what, gateway);
+    const record = this.#schedule.note(isOneWay ? 'one-way partition' : 'partition', what, gateway);
     if (!isOneWay || isOutward) network.block(gateway, node.place, ms);
     if (!isOneWay || !isOutward) network.block(node.place, gateway, ms);
-    this.#last(record, ms, () => undefined);
+    this.#schedule.last(record, ms, () => undefined);
   }
 
   #crash(prng: Prng): void {
     const host = this.#upNode(prng);
-    const ms = this.#lastingMs(prng);
+    const ms = this.#schedule.drawLastingMs(prng);
     const losesPower = prng.chance(0.7);
     if (host === null) return;
-    const record = this.#note('node crashed', `node ${host.nodeId}`);
+    const record = this.#schedule.note('node crashed', `node ${host.nodeId}`);
     this.#world.gatewayBeside(host.nodeId)?.killIfUp();
     if (losesPower) host.crash(this.#options.lostSectorPercent / 100);
     else host.kill();
     if (prng.below(100) < this.#options.rotPercent) this.#rot(prng, host);
-    this.#last(record, ms, () => {
+    this.#schedule.last(record, ms, () => {
       this.#startAgain(host);
     });
   }
 
   #restart(prng: Prng): void {
     const host = this.#upNode(prng);
-    const ms = this.#lastingMs(prng);
+    const ms = this.#schedule.drawLastingMs(prng);
     if (host === null || host.isStopping) return;
-    const record = this.#note('node restarted', `node ${host.nodeId}`);
+    const record = this.#schedule.note('node restarted', `node ${host.nodeId}`);
     this.#world.gatewayBeside(host.nodeId)?.killIfUp();
     host.stop();
     // What doesn't come to its end in time is killed, as service managers do.
-    this.#last(record, ms + stopMs, () => {
+    this.#schedule.last(record, ms + stopMs, () => {
       if (host.isStopping) host.kill();
       this.#startAgain(host);
     });
@@ -141,13 +136,13 @@ export class Faults {
   #slowDown(prng: Prng): void {
     const { network, nodes } = this.#world;
     const host = prng.pick(nodes);
-    const ms = this.#lastingMs(prng);
+    const ms = this.#schedule.drawLastingMs(prng);
     const slowness = 300 * prng.fraction();
     const isDisk = prng.chance(0.5);
-    const record = this.#note('slow node', `node ${host.nodeId}`);
+    const record = this.#schedule.note('slow node', `node ${host.nodeId}`);
     if (isDisk) host.files.disk.slownessMs = slowness;
     else network.slow(host.place, slowness);
-    this.#last(record, ms, () => {
+    this.#schedule.last(record, ms, () => {
       host.files.disk.slownessMs = 0;
       network.slow(host.place, 0);
     });
@@ -155,12 +150,16 @@ export class Faults {
 
   #restartGateway(prng: Prng): void {
     const host: GatewayHost = prng.pick(this.#world.gateways);
-    const ms = this.#lastingMs(prng);
+    const ms = this.#schedule.drawLastingMs(prng);
     // One that shares its process with a node goes when that one does.
     if (host.run === null || this.#world.nodeBeside(host.gatewayId) !== null) return;
-    const record = this.#note('gateway restarted', `gateway ${host.gatewayId}`, host.gatewayId);
+    const record = this.#schedule.note(
+      'gateway restarted',
+      `gateway ${host.gatewayId}`,
+      host.gatewayId,
+    );
     host.killIfUp();
-    this.#last(record, ms, () => {
+    this.#schedule.last(record, ms, () => {
       host.start();
     });
   }
@@ -169,7 +168,7 @@ export class Faults {
     const { files, nodeId } = prng.pick(this.#world.nodes);
     const pages = Math.floor(files.slabBytes / 4096);
     const kept = prng.below(Math.max(1, pages - 1));
-    this.#note('slab cut', `node ${nodeId}`);
+    this.#schedule.note('slab cut', `node ${nodeId}`);
     files.setSlabBytes(4096 * (1 + kept));
   }
 
@@ -177,7 +176,7 @@ export class Faults {
   #rot(prng: Prng, { files, nodeId }: NodeHost): void {
     const offsets = files.untrustedOffsets();
     if (offsets.length === 0) return;
-    this.#note('bit rot', `node ${nodeId}`);
+    this.#schedule.note('bit rot', `node ${nodeId}`);
     files.rot(prng.pick(offsets));
   }
 
@@ -190,38 +189,5 @@ export class Faults {
   #upNode(prng: Prng): NodeHost | null {
     const host = prng.pick(this.#world.nodes);
     return host.run === null ? null : host;
-  }
-
-  #lastingMs(prng: Prng): number {
-    return this.#options.lastingMs * 2 * prng.fraction();
-  }
-
-  #note(situation: Situation, what: string, gateway = -1): FaultRecord {
-    const { now } = this.#world.queue;
-    this.#world.situations.arose(situation);
-    return this.#world.history.faultBegan({
-      what: `${situation}: ${what}`,
-      from: now,
-      until: now,
-      gateway,
-      object: '',
-    });
-  }
-
-  /** It lasts for a while, or until all faults stop. */
-  #last(record: FaultRecord, ms: number, mend: () => void): void {
-    record.until = Infinity;
-    this.#lasting.set(record, mend);
-    this.#world.queue.in(ms, () => {
-      this.#mend(record);
-    });
-  }
-
-  #mend(record: FaultRecord): void {
-    const mend = this.#lasting.get(record);
-    if (mend === undefined) return;
-    this.#lasting.delete(record);
-    record.until = this.#world.queue.now;
-    mend();
   }
 }

@@ -12,7 +12,8 @@ import type { WriteOutcome } from '@s3-accelerator/core/gateway/knowledge.ts';
 import type { GatewayLimits } from '@s3-accelerator/core/gateway/limits.ts';
 import type { WriteEpochs } from '@s3-accelerator/core/gateway/write-epochs.ts';
 import type { Layout } from '@s3-accelerator/core/layout.ts';
-import { ownerOf, placeHome } from '@s3-accelerator/core/placement.ts';
+import { candidates, ownerIndex, placeBlock, placeHome } from '@s3-accelerator/core/placement.ts';
+import type { ReadRequest } from '@s3-accelerator/core/read.ts';
 import type { Ring } from '@s3-accelerator/core/ring.ts';
 import { parseRange } from '@s3-accelerator/core/s3/byte-range.ts';
 import type { ErrorCode } from '@s3-accelerator/core/s3/errors.ts';
@@ -30,9 +31,12 @@ import type { NodeRun } from './node-run.ts';
 import type { Pass } from './pass.ts';
 import { PassedRead } from './passed-read.ts';
 import type { ProcessClock } from './process-clock.ts';
+import { ProcessRing } from './process-ring.ts';
 import { gatewayState } from './process-states.ts';
 import type { ReadTransfer } from './read-transfer.ts';
 import { ReadTransfers } from './read-transfers.ts';
+import { RingFollower } from './ring-follower.ts';
+import type { RingAsker } from './ring-questions.ts';
 import type { Surroundings } from './surroundings.ts';
 import { Ticker } from './ticker.ts';
 
@@ -42,7 +46,10 @@ export interface GatewayRunOptions {
   readonly world: Surroundings;
   readonly clock: ProcessClock;
   readonly layout: Layout;
-  readonly ring: Ring;
+  /** Node ids that the configuration names. */
+  readonly named: readonly number[];
+  /** How long rings that were replaced are kept. */
+  readonly windowMs: number;
   readonly limits: GatewayLimits;
   /** Of the process: its loops share them. */
   readonly epochs: WriteEpochs;
@@ -68,6 +75,9 @@ export interface ReadWay {
   readonly stallMs: number;
 }
 
+/** As many nodes as a request that passes through is sent by, one after the other, when those before can't be reached. */
+const maxWays = 4;
+
 const utf8 = new TextEncoder();
 
 export class GatewayRun implements LinkEnd {
@@ -78,19 +88,23 @@ export class GatewayRun implements LinkEnd {
   readonly passes = new Set<Pass>();
   readonly exchanges: Exchanges;
   readonly transfers: ReadTransfers;
+  readonly ring: ProcessRing;
   isOver = false;
   readonly #options: GatewayRunOptions;
   readonly #ticker: Ticker;
+  readonly #follower: RingFollower | null;
   readonly #asked = newClientRequest();
   /** Reads that the present tick cancelled after their time. */
   #lateReads = 0;
 
   constructor(options: GatewayRunOptions) {
-    const { world, layout, ring, limits, epochs, gatewayId, life, nodes, clientDelayMs } = options;
+    const { world, clock, layout, limits, epochs, gatewayId, life, nodes, clientDelayMs } = options;
     const { queue, trace } = world;
     this.#options = options;
     this.place = options.place;
     this.processId = options.processId;
+    const ring = ringOfProcess(options);
+    this.ring = ring ?? new ProcessRing(options.windowMs, () => clock.now);
     const afterEvent = (): void => {
       this.#ticker.afterEvent();
     };
@@ -110,12 +124,21 @@ export class GatewayRun implements LinkEnd {
       world,
       nodes,
       end: this,
+      rings: ring === null ? this.#asker() : null,
+      ringVersion: () => this.ring.version,
       gateway: () => this.gateway,
       now: () => this.#clock,
       onBody: (exchange, bytes) => {
         this.exchanges.bytesCame(exchange, bytes);
       },
+      onNodeFailed: (node) => {
+        this.#nodeFailed(node);
+      },
+      onStandIn: (nodeId, request) => {
+        this.#standInAsked(nodeId, request);
+      },
       onCancelledByTick: (transfer) => {
+        this.#nodeFailed(transfer.nodeId);
         this.#cancelledByTick(transfer);
       },
       afterEvent,
@@ -125,7 +148,7 @@ export class GatewayRun implements LinkEnd {
     this.gateway = new Gateway({
       effects: traced<GatewayEffects>(drivers, gatewayEffectNames, trace, who, queue),
       layout,
-      ring,
+      ring: this.ring.current,
       limits,
       epochs,
       seed: world.seed + life,
@@ -136,7 +159,11 @@ export class GatewayRun implements LinkEnd {
         this.#tick(now);
       },
     };
-    this.#ticker = new Ticker(queue, options.clock, machine, () => world.timerLatenessMs());
+    this.#ticker = new Ticker(queue, clock, machine, () => world.timerLatenessMs());
+    this.#follower = ring === null ? this.#follow() : null;
+    this.ring.onChange((changed) => {
+      if (!this.isOver) this.#placeBy(changed);
+    });
   }
 
   get gatewayId(): number {
@@ -145,6 +172,11 @@ export class GatewayRun implements LinkEnd {
 
   get life(): number {
     return this.#options.life;
+  }
+
+  /** Whether it knows where to ask: before that no load balancer sends clients here. */
+  get isReady(): boolean {
+    return this.ring.version > 0;
   }
 
   /** A client's GET or HEAD. */
@@ -190,11 +222,36 @@ export class GatewayRun implements LinkEnd {
     this.#options.beside?.run?.noteWrite(bucket, key, 'finished');
   }
 
-  /** The link to an object's home, as its request passes through there; `run` is null where nobody listens. */
+  /** The node that keeps an object's metadata, by the ring that the gateway has; -1 where that has no members. */
+  homeOf(bucket: string, key: string): number {
+    const placement = { hi: 0, lo: 0 };
+    placeHome(this.#options.world.identities.hashOf(bucket, key), placement);
+    const { members } = this.ring.current;
+    return members[ownerIndex(this.ring.current, placement.hi, placement.lo)]?.nodeId ?? -1;
+  }
+
+  /**
+   * The link to an object's home, or to the next candidate that can be reached, as its request passes through there; `run` is null
+   * where nobody listens.
+   */
   linkToHome(bucket: string, key: string): { link: Link; run: NodeRun | null } {
     const placement = { hi: 0, lo: 0 };
     placeHome(this.#options.world.identities.hashOf(bucket, key), placement);
-    return this.transfers.linkTo(ownerOf(this.#options.ring, placement));
+    const ranked: number[] = [];
+    const count = candidates(this.ring.current, placement, maxWays, ranked);
+    if (count === 0) return this.transfers.noWay();
+    const open = ranked.find((nodeId) => this.#options.nodes[nodeId]!.listener !== null);
+    return this.transfers.linkTo(open ?? ranked[0]!);
+  }
+
+  onRingShown(link: Link, version: number): void {
+    if (!this.isOver) this.transfers.ringShown(link, version);
+  }
+
+  usesLink(link: Link): boolean {
+    if (this.transfers.uses(link)) return true;
+    for (const pass of this.passes) if (pass.link === link) return true;
+    return false;
   }
 
   onLinkLost(link: Link): void {
@@ -208,6 +265,7 @@ export class GatewayRun implements LinkEnd {
     assert(!this.isOver, 'a process ends once');
     this.isOver = true;
     this.#ticker.stop();
+    this.#follower?.stop();
     this.transfers.stop();
     this.exchanges.stop();
     for (const pass of [...this.passes]) pass.gatewayEnded();
@@ -221,6 +279,43 @@ export class GatewayRun implements LinkEnd {
 
   get #clock(): number {
     return this.#options.clock.now;
+  }
+
+  #asker(): RingAsker {
+    const version = (): number => this.ring.version;
+    return {
+      held: version,
+      version,
+      adopt: (rings) => {
+        this.ring.adopt(rings);
+      },
+      askedAgain: () => {
+        this.#options.world.situations.arose('ring fetched again');
+      },
+    };
+  }
+
+  #follow(): RingFollower {
+    const { world, named } = this.#options;
+    return new RingFollower({
+      queue: world.queue,
+      ring: this.ring,
+      named,
+      setMembers: (nodeIds) => {
+        this.transfers.setMembers(nodeIds);
+      },
+      reachesAny: () => this.transfers.reachesAny(),
+    });
+  }
+
+  #placeBy(ring: Ring): void {
+    const { world, gatewayId: id, life } = this.#options;
+    if (this.#follower === null)
+      this.transfers.setMembers(ring.members.map(({ nodeId }) => nodeId));
+    world.situations.arose('ring change mid-read', this.exchanges.size);
+    this.gateway.onRing(this.#clock, ring);
+    this.#ticker.afterEvent();
+    world.ringAdopted({ process: 'gateway', id, life }, ring);
   }
 
   #ask(exchange: Exchange): void {
@@ -273,6 +368,22 @@ export class GatewayRun implements LinkEnd {
     this.#noteFault('a read took too long', request);
   }
 
+  #nodeFailed(node: number): void {
+    const { world, gatewayId: gateway, life: gatewayLife } = this.#options;
+    world.checkers.nodeFailed({ gateway, gatewayLife, node, at: world.queue.now });
+  }
+
+  #standInAsked(node: number, { kind, hash, size, first }: ReadRequest): void {
+    const { world, layout, gatewayId: gateway, life: gatewayLife } = this.#options;
+    const placement = { hi: 0, lo: 0 };
+    if (kind === 'lookup') placeHome(hash, placement);
+    else placeBlock(layout, hash, size, layout.blockOf(first), placement);
+    const ranked: number[] = [];
+    candidates(this.ring.current, placement, maxWays, ranked);
+    const at = world.queue.now;
+    world.checkers.standInAsked({ gateway, gatewayLife, node, ranked, at });
+  }
+
   #noteFault(what: string, { bucket, key }: { bucket: string; key: string }): void {
     const { world, gatewayId: gateway } = this.#options;
     const { now } = world.queue;
@@ -284,4 +395,11 @@ export class GatewayRun implements LinkEnd {
       object: nameOf(bucket, key),
     });
   }
+}
+
+/** The ring of the node in the same process, null without one. */
+function ringOfProcess({ beside }: GatewayRunOptions): ProcessRing | null {
+  if (beside === null) return null;
+  assert(beside.run !== null, 'the node of a process starts before its gateway');
+  return beside.run.cluster.ring;
 }

@@ -14,6 +14,14 @@ class End implements LinkEnd {
     this.processId = processId;
   }
 
+  onRingShown(): void {
+    // Nobody shows a ring here.
+  }
+
+  usesLink(): boolean {
+    return false;
+  }
+
   onLinkLost(link: Link): void {
     this.lost.push(link);
   }
@@ -29,7 +37,9 @@ let node: End;
 
 beforeEach(() => {
   queue = new EventQueue();
-  network = new Network(queue, new Prng(3, 4), { networkMs: 1, linkTimeoutMs: 1000, places: 2 });
+  network = new Network(queue, new Prng(3, 4), {
+    ...{ networkMs: 1, latePercent: 1, linkTimeoutMs: 1000, places: 2 },
+  });
   gateway = new End(gatewayPlace);
   node = new End(nodePlace);
 });

@@ -1,5 +1,5 @@
 /**
- * Links between gateways and nodes, and what happens to them: messages take their time, links break, and for a while
+ * Links from gateways to nodes and from nodes to each other, and what happens to them: messages take their time, links break, and for a while
  * messages may not get through in one direction or in both.
  *
  * A link is many TCP connections of one process to another: what is sent in one lane arrives in order, lanes overtake each
@@ -17,6 +17,10 @@ export interface LinkEnd {
   readonly processId: number;
   /** A link that this end had is gone: nothing arrives by it any more. Called once. */
   onLinkLost(link: Link): void;
+  /** The node at the other end has another ring by now. */
+  onRingShown(link: Link, version: number): void;
+  /** Whether this end waits for something that comes over the link. */
+  usesLink(link: Link): boolean;
 }
 
 /** Messages of one lane arrive in the order in which they were sent. */
@@ -34,6 +38,10 @@ export class Link {
   /** Whether each end still takes it for whole. */
   gatewayHasIt = true;
   nodeHasIt = true;
+  /** The node has answered on it. */
+  isOpen = false;
+  /** The gateway's end knows that the node is about to stop. */
+  isLeaving = false;
 
   constructor(gateway: LinkEnd, node: LinkEnd) {
     this.gateway = gateway;
@@ -48,9 +56,14 @@ export class Link {
 /** The process of an end that nobody listens at. */
 const nowhere = -1;
 
+/** What a message takes that a switch or a scheduler held up. */
+const lateMs = 200;
+
 export interface NetworkOptions {
   /** Mean time of a message. */
   readonly networkMs: number;
+  /** Of a hundred messages, how many take `lateMs` more. */
+  readonly latePercent: number;
   /** How long an end waits for the other before it gives a link up, up to twice this. */
   readonly linkTimeoutMs: number;
   readonly places: number;
@@ -92,6 +105,8 @@ export class Network {
       place,
       processId: nowhere,
       onLinkLost: () => undefined,
+      onRingShown: () => undefined,
+      usesLink: () => false,
     });
     link.nodeHasIt = false;
     this.#loseElsewhere(link, true);
@@ -112,6 +127,25 @@ export class Network {
     this.#send(delay, lane, () => {
       if (link.gatewayHasIt) act();
     });
+  }
+
+  /** A node tells all who have a link to it, each in its time. */
+  tellAskers(node: LinkEnd, tell: (asker: LinkEnd, link: Link) => void): void {
+    for (const link of this.#links) {
+      if (link.node !== node || !link.nodeHasIt) continue;
+      this.toGateway(link, newLane(), () => {
+        tell(link.gateway, link);
+      });
+    }
+  }
+
+  /** Whether anybody who has a link to this node waits for something, or doesn't know yet that it is about to stop. */
+  isUsed(node: LinkEnd): boolean {
+    for (const link of this.#links) {
+      if (link.node !== node || !link.nodeHasIt || !link.gatewayHasIt) continue;
+      if (!link.isLeaving || link.gateway.usesLink(link)) return true;
+    }
+    return false;
   }
 
   /** Both ends hear that the link broke, each in its time. */
@@ -157,6 +191,16 @@ export class Network {
     this.#slowness[place] = ms;
   }
 
+  /** Whether a single datagram gets from one process to another right now. */
+  passes(from: number, to: number): boolean {
+    return this.#blockedUntil[from * this.#options.places + to]! <= this.#queue.now;
+  }
+
+  /** What messages from one process to another take on top, in milliseconds. */
+  slownessBetween(from: number, to: number): number {
+    return this.#slowness[from]! + this.#slowness[to]!;
+  }
+
   /** Everything gets through again, at its usual pace. */
   heal(): void {
     this.#blockedUntil.fill(0);
@@ -170,10 +214,11 @@ export class Network {
   }
 
   #delay(from: number, to: number): number {
-    const { networkMs, places } = this.#options;
+    const { networkMs, latePercent, places } = this.#options;
     const wait = Math.max(0, this.#blockedUntil[from * places + to]! - this.#queue.now);
-    const usual = networkMs * 2 * this.#prng.fraction() + (this.#prng.chance(0.01) ? 200 : 0);
-    return wait + usual + this.#slowness[from]! + this.#slowness[to]!;
+    const usual =
+      networkMs * 2 * this.#prng.fraction() + (this.#prng.chance(latePercent / 100) ? lateMs : 0);
+    return wait + usual + this.slownessBetween(from, to);
   }
 
   #isBlocked(one: number, other: number): boolean {

@@ -39,6 +39,8 @@ export interface NodeAnswersOptions {
   readonly blockBytes: number;
   readonly memory: Uint8Array;
   readonly slots: SlotFiles;
+  /** The ring that this node has, which its answers show. */
+  readonly ringVersion: () => number;
   /** How often a pool of the machine was full. */
   readonly exhausted: () => number;
   /** An answer out of a slot has left; or it broke off, since the slot can't be read. */
@@ -76,9 +78,10 @@ export class NodeAnswers implements AnswerEffects {
   /** A read arrives, and gets its asker. */
   add(transfer: ReadTransfer): void {
     const { world, nodeId: node, life } = this.#options;
-    const { kind, bucket, key, etag, first, last, partLast } = transfer.request;
+    const { kind, bucket, key, etag, first, last, partLast, standsIn } = transfer.request;
     const arrivedAt = world.queue.now;
-    const start = { node, life, kind, bucket, key, etag, first, last, partLast, arrivedAt };
+    const where = { first, last, partLast, standsIn };
+    const start = { node, life, kind, bucket, key, etag, ...where, arrivedAt };
     this.#askers += 1;
     transfer.asker = this.#askers;
     const record = world.history.nodeAsked(start);
@@ -256,7 +259,11 @@ export class NodeAnswers implements AnswerEffects {
 
   /** What the node sends in order arrives in order, as long as the gateway wants it. */
   #deliver(transfer: ReadTransfer, act: () => void): void {
-    this.#options.world.network.toGateway(transfer.link, transfer.toGateway, () => {
+    const { link, toGateway } = transfer;
+    const { world, ringVersion } = this.#options;
+    const version = ringVersion();
+    world.network.toGateway(link, toGateway, () => {
+      link.gateway.onRingShown(link, version);
       if (!transfer.isOver) act();
     });
   }

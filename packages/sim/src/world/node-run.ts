@@ -16,16 +16,21 @@ import type {
 import type { NodeLimits } from '@s3-accelerator/core/node/limits.ts';
 import { Node } from '@s3-accelerator/core/node/node.ts';
 import type { PolicyOf } from '@s3-accelerator/core/node/policy.ts';
+import { Prng } from '@s3-accelerator/core/base/prng.ts';
+import type { MembershipTiming } from '@s3-accelerator/core/membership/timing.ts';
 import type { OriginError, ReadAnswer } from '@s3-accelerator/core/read.ts';
-import type { Ring } from '@s3-accelerator/core/ring.ts';
+import type { DatedRing } from '@s3-accelerator/core/ring-history.ts';
+import type { Member } from '@s3-accelerator/core/ring.ts';
 import { Store, type SlotId } from '@s3-accelerator/core/store/store.ts';
 import type { ProcessState } from '../history/views.ts';
 import { traced } from '../trace.ts';
 import { admissionOf } from './admissions.ts';
+import { holdersOf } from './holders.ts';
 import { nodeEffectNames } from './effect-names.ts';
 import { MetadataLog } from './metadata-log.ts';
 import type { Link, LinkEnd } from './network.ts';
 import { NodeAnswers } from './node-answers.ts';
+import { NodeCluster } from './node-cluster.ts';
 import type { NodeFiles } from './node-files.ts';
 import { OriginFetches } from './origin-fetches.ts';
 import type { Pass } from './pass.ts';
@@ -42,7 +47,10 @@ export interface NodeRunOptions {
   readonly clock: ProcessClock;
   readonly files: NodeFiles;
   readonly layout: Layout;
-  readonly ring: Ring;
+  /** This node and the others that its configuration names. */
+  readonly self: Member;
+  readonly configured: readonly Member[];
+  readonly timing: MembershipTiming;
   /** All of them, by node id. */
   readonly nodes: readonly PeerPlace[];
   readonly limits: NodeLimits;
@@ -63,11 +71,14 @@ export class NodeRun implements LinkEnd, ReadTaker, PeerFetchEvents, SlotEvents 
   readonly processId: number;
   readonly node: Node;
   readonly store: Store;
+  readonly cluster: NodeCluster;
   readonly fetches: PeerFetches;
   readonly answers: NodeAnswers;
   /** Clients' requests that pass through here. */
   readonly passes = new Set<Pass>();
   isOver = false;
+  /** It is about to stop: nothing new is begun here. */
+  isLeaving = false;
   readonly #options: NodeRunOptions;
   readonly #header: TableHeader;
   readonly #slots: SlotFiles;
@@ -105,9 +116,16 @@ export class NodeRun implements LinkEnd, ReadTaker, PeerFetchEvents, SlotEvents 
         this.#admitted(slot);
       },
     });
-    const origin = new OriginFetches({ world, events: this, memory, node: nodeId, life });
+    this.cluster = this.#newCluster();
+    const origin = new OriginFetches({
+      ...{ world, events: this, memory, node: nodeId, life },
+      holdersOf: (request) => holdersOf({ ...options, cluster: this.cluster }, request),
+    });
     const { nodes } = options;
-    this.fetches = new PeerFetches({ world, events: this, memory, origin, nodes, end: this });
+    this.fetches = new PeerFetches({
+      ...{ world, events: this, memory, origin, nodes },
+      ...{ end: this, rings: this.cluster, nodeId, life },
+    });
     this.answers = new NodeAnswers({
       world,
       nodeId,
@@ -115,6 +133,7 @@ export class NodeRun implements LinkEnd, ReadTaker, PeerFetchEvents, SlotEvents 
       blockBytes,
       memory,
       slots: this.#slots,
+      ringVersion: () => this.cluster.version(),
       exhausted: () => this.node.counters.readersExhausted + this.node.counters.fetchesExhausted,
       onSlotSent: (slot, isUnreadable) => {
         this.#slotSent(slot, isUnreadable);
@@ -137,7 +156,7 @@ export class NodeRun implements LinkEnd, ReadTaker, PeerFetchEvents, SlotEvents 
       store,
       table: header,
       layout,
-      ring: options.ring,
+      ring: this.cluster.ring.current,
       nodeId,
       policyOf: options.policyOf,
       limits,
@@ -146,6 +165,7 @@ export class NodeRun implements LinkEnd, ReadTaker, PeerFetchEvents, SlotEvents 
     files.readLog(header, this.node.metadataLog);
     this.#ticker = new Ticker(queue, options.clock, this.node, () => world.timerLatenessMs());
     this.#ticker.afterEvent();
+    this.cluster.gossip.start();
   }
 
   get nodeId(): number {
@@ -161,6 +181,8 @@ export class NodeRun implements LinkEnd, ReadTaker, PeerFetchEvents, SlotEvents 
   /** A read arrives. */
   take(transfer: ReadTransfer): void {
     this.answers.add(transfer);
+    const { situations } = this.#options.world;
+    if (transfer.ringVersion < this.cluster.version()) situations.arose('stale ring answered');
     this.node.onRead(this.#clock, transfer.asker, transfer.request);
     this.#afterEvent();
   }
@@ -179,6 +201,19 @@ export class NodeRun implements LinkEnd, ReadTaker, PeerFetchEvents, SlotEvents 
       if (transfer.link === link) this.cancel(transfer);
     }
     for (const pass of [...this.passes]) if (pass.link === link) pass.lostAtNode();
+  }
+
+  onRingShown(link: Link, version: number): void {
+    if (!this.isOver) this.fetches.ringShown(link, version);
+  }
+
+  usesLink(link: Link): boolean {
+    return this.fetches.uses(link);
+  }
+
+  /** Somebody asks for the ring, and holds this version. */
+  tellRings(held: number): DatedRing[] {
+    return this.isOver ? [] : this.cluster.tellRings(held);
   }
 
   /** A write of the object passes through here: before it goes to S3, and before its outcome is known. */
@@ -249,6 +284,21 @@ export class NodeRun implements LinkEnd, ReadTaker, PeerFetchEvents, SlotEvents 
 
   // How it ends.
 
+  /** Says farewell, and lets those that have links here know that it takes nothing more. */
+  leaveLinks(): void {
+    this.isLeaving = true;
+    this.cluster.gossip.stop();
+    this.#options.world.network.tellAskers(this, (_, link) => {
+      link.isLeaving = true;
+    });
+  }
+
+  /** Whether somebody still waits for something from here. */
+  get isUsed(): boolean {
+    const { network } = this.#options.world;
+    return this.answers.size > 0 || this.passes.size > 0 || network.isUsed(this);
+  }
+
   /** Stores nothing more; `onFlushed` once all that is stored is durable. */
   shutDown(onFlushed: () => void): void {
     this.#onFlushed = onFlushed;
@@ -267,6 +317,7 @@ export class NodeRun implements LinkEnd, ReadTaker, PeerFetchEvents, SlotEvents 
     assert(!this.isOver, 'a process ends once');
     this.isOver = true;
     this.#ticker.stop();
+    this.cluster.gossip.end();
     this.fetches.stop();
     this.answers.stop();
     this.#slots.stop();
@@ -308,9 +359,31 @@ export class NodeRun implements LinkEnd, ReadTaker, PeerFetchEvents, SlotEvents 
 
   #admitted(slot: SlotId): void {
     const { world } = this.#options;
-    const admission = admissionOf(this.#options, this.store, slot);
+    const { cluster, fetches } = this;
+    const admission = admissionOf({ ...this.#options, cluster, fetches }, this.store, slot);
     world.history.admitted(admission);
     world.checkers.admitted(admission);
+  }
+
+  #newCluster(): NodeCluster {
+    const options = this.#options;
+    const { world, clock, limits, nodeId, life } = options;
+    return new NodeCluster({
+      ...options,
+      prng: new Prng(world.seed, life).stream(`gossip/${nodeId}`),
+      windowMs: limits.fallbackWindowMs,
+      end: this,
+      onRing: (ring, replaced) => {
+        this.node.onRing(clock.now, ring, replaced);
+        this.#afterEvent();
+      },
+      onChange: (ring) => {
+        world.ringAdopted({ process: 'node', id: nodeId, life }, ring);
+      },
+      openLinks: (nodeIds) => {
+        this.fetches.openLinks(nodeIds);
+      },
+    });
   }
 
   #afterEvent(): void {

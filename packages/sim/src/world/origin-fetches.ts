@@ -10,6 +10,7 @@ import type {
 } from '@s3-accelerator/core/node/effects.ts';
 import type { OriginError } from '@s3-accelerator/core/read.ts';
 import type { OriginEnd, OriginRequest } from '../history/origin-request.ts';
+import type { MovedFill } from '../history/peer-ask.ts';
 import { noConditions, type S3Read } from '../oracle/request.ts';
 import type { OriginAnswer } from './origin.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -30,6 +31,8 @@ export interface FetchesOptions {
   readonly memory: Uint8Array;
   readonly node: number;
   readonly life: number;
+  /** Previous owners that hold the first block of a request right now. */
+  readonly holdersOf: (request: FetchRequest) => readonly number[];
 }
 
 interface OpenFetch {
@@ -40,6 +43,8 @@ interface OpenFetch {
   place: number;
   room: number;
   direct: Asker;
+  /** What it brings is held elsewhere, and nothing has said yet that it must come past the memory. */
+  moved: MovedFill | null;
   isReceiving: boolean;
 }
 
@@ -81,6 +86,7 @@ export class OriginFetches implements FetchEffects {
       place: 0,
       room: 0,
       direct: noAsker,
+      moved: this.#movedFill(request),
       isReceiving: false,
     };
     this.#open.set(id, fetch);
@@ -97,6 +103,9 @@ export class OriginFetches implements FetchEffects {
   receiveInto(id: FetchId, place: number, length: number): void {
     const fetch = this.#flowing(id);
     assert(fetch.room === 0, 'one place at a time');
+    const { moved } = fetch;
+    fetch.moved = null;
+    if (moved !== null) this.#options.world.checkers.movedFill(moved);
     fetch.place = place;
     fetch.room = length;
     this.#receive(id, fetch);
@@ -117,6 +126,14 @@ export class OriginFetches implements FetchEffects {
   /** The process is over: its requests are cut. */
   stop(): void {
     for (const [id, fetch] of this.#open) this.#end(id, fetch, 'cut');
+  }
+
+  #movedFill(request: FetchRequest): MovedFill | null {
+    const { world, node, life, holdersOf } = this.#options;
+    const { bucket, key, ifMatch: etag, first } = request;
+    const holders = etag === '' ? [] : holdersOf(request);
+    if (holders.length === 0) return null;
+    return { node, life, bucket, key, etag, first, sentAt: world.queue.now, holders };
   }
 
   #flowing(id: FetchId): OpenFetch {

@@ -23,6 +23,7 @@ import type { Surroundings } from './surroundings.ts';
 import type { WriteRequest } from './write-request.ts';
 
 interface WritingGateway extends PassingGateway {
+  homeOf(bucket: string, key: string): number;
   writeStarted(bucket: string, key: string): void;
   writeFinished(bucket: string, key: string, outcome: WriteOutcome): void;
 }
@@ -43,6 +44,8 @@ export class PassedWrite implements Pass {
   readonly link: Link;
   readonly #options: PassedWriteOptions;
   readonly #run: PassingNode | null;
+  /** The object's home as the write set out. */
+  readonly #home: number;
   readonly #toNode = newLane();
   readonly #toGateway = newLane();
   #bodyIsWhole = false;
@@ -54,6 +57,7 @@ export class PassedWrite implements Pass {
     const { bucket } = options.request;
     const { link, run } = options.gateway.linkToHome(bucket, keyInTarget(options.request));
     this.#options = options;
+    this.#home = options.gateway.homeOf(bucket, keyInTarget(options.request));
     this.link = link;
     this.#run = run;
   }
@@ -197,6 +201,8 @@ export class PassedWrite implements Pass {
     const { world, gateway, record, request, onEnd } = this.#options;
     this.#isOverAtGateway = true;
     gateway.passes.delete(this);
+    const home = gateway.homeOf(request.bucket, keyInTarget(request));
+    if (home !== this.#home) world.situations.arose('home change during a write');
     record.conclusion = conclusion;
     record.concludedAt = world.queue.now;
     for (const key of request.keys) gateway.writeFinished(request.bucket, key, conclusion);

@@ -6,6 +6,7 @@
  * its own record.
  */
 import { assert } from '@s3-accelerator/core/base/assert.ts';
+import type { Hash128 } from '@s3-accelerator/core/base/hash.ts';
 import type {
   Asker,
   FetchId,
@@ -13,9 +14,12 @@ import type {
   NodeEffects,
 } from '@s3-accelerator/core/node/effects.ts';
 import { newReadAnswer, type ReadAnswer, type ReadRequest } from '@s3-accelerator/core/read.ts';
+import type { Store } from '@s3-accelerator/core/store/store.ts';
+import type { PeerAsk } from '../history/peer-ask.ts';
 import type { Link, LinkEnd } from './network.ts';
 import type { FetchEvents, OriginFetches } from './origin-fetches.ts';
 import { ReadTransfer, type AnswerTaker, type ReadTaker } from './read-transfer.ts';
+import { RingQuestions, type RingAsker, type RingTeller } from './ring-questions.ts';
 import type { Surroundings } from './surroundings.ts';
 
 type FetchEffects = Pick<
@@ -27,10 +31,15 @@ export interface PeerFetchEvents extends FetchEvents {
   onPeerAnswer(fetch: FetchId, answer: ReadAnswer): void;
 }
 
+/** A node as others reach it. */
+export type PeerRun = LinkEnd & ReadTaker & RingTeller & { readonly store: Store };
+
 /** Where a node is, and its present life; null while it is down. */
 export interface PeerPlace {
   readonly place: number;
-  readonly run: (LinkEnd & ReadTaker) | null;
+  readonly run: PeerRun | null;
+  /** The present life as long as it lets new links in. */
+  readonly listener: PeerRun | null;
 }
 
 export interface PeerFetchesOptions {
@@ -40,12 +49,16 @@ export interface PeerFetchesOptions {
   readonly origin: OriginFetches;
   /** By node id. */
   readonly nodes: readonly PeerPlace[];
-  /** The node that asks, at its end of links. */
+  /** The node that asks, at its end of links, and what it knows of rings. */
   readonly end: LinkEnd;
+  readonly rings: RingAsker;
+  readonly nodeId: number;
+  readonly life: number;
 }
 
 interface OpenFetch {
   readonly transfer: ReadTransfer;
+  readonly ask: PeerAsk;
   place: number;
   room: number;
 }
@@ -53,11 +66,15 @@ interface OpenFetch {
 export class PeerFetches implements FetchEffects, AnswerTaker {
   readonly #options: PeerFetchesOptions;
   readonly #open = new Map<FetchId, OpenFetch>();
-  readonly #links: (Link | null)[];
+  readonly #links: (Link | null)[] = [];
+  /** Blocks that another node began to send. */
+  readonly #brought = new Set<string>();
+  readonly #questions: RingQuestions;
 
   constructor(options: PeerFetchesOptions) {
+    const { world, rings } = options;
     this.#options = options;
-    this.#links = options.nodes.map(() => null);
+    this.#questions = new RingQuestions(world.queue, world.network, rings);
   }
 
   /** Requests that are out, to nodes and to S3. */
@@ -65,14 +82,35 @@ export class PeerFetches implements FetchEffects, AnswerTaker {
     return this.#open.size + this.#options.origin.size;
   }
 
+  /** Whether the block that begins at `first` came from another node, at least its beginning; asked once for each that came. */
+  hasBrought(version: Readonly<Hash128>, first: number): boolean {
+    return this.#brought.delete(nameOf(version, first));
+  }
+
   /** The process is over. */
   stop(): void {
     this.#options.origin.stop();
-    for (const { transfer } of this.#open.values()) transfer.isOver = true;
-    this.#open.clear();
+    for (const [id, fetch] of this.#open) this.#end(id, fetch, 'givenUp');
+  }
+
+  /** Opens links to these, where there are none and somebody listens. */
+  openLinks(nodeIds: readonly number[]): void {
+    const { nodes } = this.#options;
+    for (const nodeId of nodeIds) if (nodes[nodeId]!.listener !== null) this.linkTo(nodeId);
+  }
+
+  /** The node at the other end has shown its ring. */
+  ringShown(link: Link, version: number): void {
+    this.#questions.shown(link, version);
+  }
+
+  uses(link: Link): boolean {
+    for (const { transfer } of this.#open.values()) if (transfer.link === link) return true;
+    return false;
   }
 
   linkLost(link: Link): void {
+    this.#questions.lost(link);
     const nodeId = this.#links.indexOf(link);
     if (nodeId >= 0) this.#links[nodeId] = null;
     for (const { transfer } of [...this.#open.values()]) {
@@ -88,10 +126,11 @@ export class PeerFetches implements FetchEffects, AnswerTaker {
 
   startPeerFetch(id: FetchId, nodeId: number, request: ReadRequest): void {
     assert(!this.#open.has(id), 'a fetch is out at one node at a time');
-    const { world } = this.#options;
-    const { link, run } = this.#linkTo(nodeId);
-    const transfer = new ReadTransfer(id, request, link, run, this, world.queue.now);
-    this.#open.set(id, { transfer, place: 0, room: 0 });
+    const { world, rings } = this.#options;
+    const { link, run } = this.linkTo(nodeId);
+    const { now } = world.queue;
+    const transfer = new ReadTransfer(id, nodeId, request, link, run, this, now, rings.version());
+    this.#open.set(id, { transfer, ask: this.#record(nodeId, request), place: 0, room: 0 });
     world.network.toNode(link, transfer.toNode, () => run?.take(transfer));
   }
 
@@ -121,16 +160,20 @@ export class PeerFetches implements FetchEffects, AnswerTaker {
       return;
     }
     const { transfer } = fetch;
-    this.#end(id, transfer);
+    this.#end(id, fetch, 'givenUp');
     const { link, node, toNode } = transfer;
     this.#options.world.network.toNode(link, toNode, () => node?.cancel(transfer));
   }
 
   onAnswer(transfer: ReadTransfer, answer: ReadAnswer): void {
     const id = transfer.read;
+    const fetch = this.#open.get(id);
+    assert(fetch?.transfer === transfer, 'only what is out is answered');
     transfer.isAnnounced = true;
     transfer.bodyLength = answer.bodyLength;
-    if (answer.bodyLength === 0) this.#end(id, transfer);
+    if (answer.bodyLength === 0) this.#end(id, fetch, endOf(answer));
+    const { version, first } = transfer.request;
+    if (answer.kind === 'bytes') this.#brought.add(nameOf(version, first));
     this.#options.events.onPeerAnswer(id, answer);
   }
 
@@ -168,25 +211,52 @@ export class PeerFetches implements FetchEffects, AnswerTaker {
     if (transfer.isOver) return;
     const isComplete = transfer.queuedBytes === transfer.bodyLength;
     if (!isComplete && (!transfer.hasBrokenOff || arrived.length > 0)) return;
-    this.#end(id, transfer);
+    this.#end(id, fetch, isComplete ? 'served' : 'failed');
     events.onFetchEnd(id, isComplete ? 'complete' : 'broken');
   }
 
-  #linkTo(nodeId: number): { readonly link: Link; readonly run: ReadTaker | null } {
+  /** The link to another node, made if need be; `run` is null where nobody listens. */
+  /** The link to another node, made if need be; `run` is null where nobody listens. */
+  linkTo(nodeId: number): { readonly link: Link; readonly run: PeerRun | null } {
     const { world, nodes, end } = this.#options;
-    const { run, place } = nodes[nodeId]!;
+    const { run, listener, place } = nodes[nodeId]!;
     const known = this.#links[nodeId];
-    if (known?.gatewayHasIt === true) {
+    if (known?.gatewayHasIt === true && !known.isLeaving) {
       return { link: known, run: known.node === run ? run : null };
     }
     const { network } = world;
-    const link = run === null ? network.refuse(end, place) : network.connect(end, run);
+    const link = listener === null ? network.refuse(end, place) : network.connect(end, listener);
     this.#links[nodeId] = link;
-    return { link, run };
+    if (listener !== null) this.#questions.opened(link, listener);
+    return { link, run: listener };
   }
 
-  #end(id: FetchId, transfer: ReadTransfer): void {
+  #end(id: FetchId, { transfer, ask }: OpenFetch, end: PeerAsk['end']): void {
     transfer.isOver = true;
     this.#open.delete(id);
+    ask.end = end;
+    ask.endedAt = this.#options.world.queue.now;
   }
+
+  #record(peer: number, { kind, bucket, key, etag, first }: ReadRequest): PeerAsk {
+    const { world, nodeId: node, life } = this.#options;
+    const isBlock = kind === 'blocks';
+    return world.history.peerAsked({
+      ...{ node, life, peer, bucket, key },
+      etag: isBlock ? etag : '',
+      first: isBlock ? first : -1,
+      askedAt: world.queue.now,
+      end: 'open',
+      endedAt: Infinity,
+    });
+  }
+}
+
+function nameOf({ h0, h1, h2, h3 }: Readonly<Hash128>, first: number): string {
+  return `${h0} ${h1} ${h2} ${h3} ${first}`;
+}
+
+function endOf({ kind, failure }: ReadAnswer): PeerAsk['end'] {
+  if (kind !== 'failure') return 'served';
+  return failure === 'peer' ? 'failed' : 'absent';
 }

@@ -20,6 +20,8 @@ export interface AnswerTaker {
 
 export class ReadTransfer {
   readonly read: ReadId;
+  /** Whom it asks. */
+  readonly nodeId: number;
   readonly taker: AnswerTaker;
   /** Null when nobody listens there. */
   readonly node: ReadTaker | null;
@@ -29,6 +31,8 @@ export class ReadTransfer {
   readonly link: Link;
   readonly toNode = newLane();
   readonly toGateway = newLane();
+  /** The ring that the asker places by. */
+  readonly ringVersion: number;
 
   /** The node's side: an answer began, so many body bytes were promised and sent. */
   asker: Asker = -1;
@@ -49,16 +53,20 @@ export class ReadTransfer {
 
   constructor(
     read: ReadId,
+    nodeId: number,
     request: ReadRequest,
     link: Link,
     node: ReadTaker | null,
     taker: AnswerTaker,
     sentAt: number,
+    ringVersion: number,
   ) {
     this.read = read;
+    this.nodeId = nodeId;
     this.node = node;
     this.taker = taker;
     this.sentAt = sentAt;
+    this.ringVersion = ringVersion;
     this.link = link;
     this.request = { ...request, hash: { ...request.hash }, version: { ...request.version } };
   }

@@ -11,6 +11,7 @@ import { newLane, type Link, type LinkEnd } from './network.ts';
 import type { NodeHost } from './node-host.ts';
 import type { NodeRun } from './node-run.ts';
 import { ReadTransfer, type AnswerTaker } from './read-transfer.ts';
+import { RingQuestions, type RingAsker } from './ring-questions.ts';
 import type { Surroundings } from './surroundings.ts';
 
 type ReadEffects = Pick<GatewayEffects, 'sendRead' | 'cancelRead' | 'relayBody'>;
@@ -22,11 +23,18 @@ export interface ReadTransfersOptions {
   readonly world: Surroundings;
   readonly nodes: readonly NodeHost[];
   readonly end: LinkEnd;
+  /** What the gateway knows of rings, null where the node in its process sees to that. */
+  readonly rings: RingAsker | null;
+  readonly ringVersion: () => number;
   readonly gateway: () => Gateway;
   /** The process's own clock. */
   readonly now: () => number;
   /** Body bytes for a client. */
   readonly onBody: (exchange: ExchangeId, bytes: Uint8Array) => void;
+  /** A node brought nothing. */
+  readonly onNodeFailed: (nodeId: number) => void;
+  /** A read leaves that is to stand in for the owner of what it asks for. */
+  readonly onStandIn: (nodeId: number, request: ReadRequest) => void;
   readonly onCancelledByTick: (transfer: ReadTransfer) => void;
   readonly afterEvent: () => void;
 }
@@ -34,13 +42,17 @@ export interface ReadTransfersOptions {
 export class ReadTransfers implements ReadEffects, AnswerTaker {
   readonly #options: ReadTransfersOptions;
   readonly #transfers = new Map<ReadId, ReadTransfer>();
-  readonly #links: (Link | null)[];
+  readonly #links: (Link | null)[] = [];
+  readonly #questions: RingQuestions | null;
+  /** The nodes that are looked for when their links are lost. */
+  #members: ReadonlySet<number> = new Set();
   #isTicking = false;
   #isOver = false;
 
   constructor(options: ReadTransfersOptions) {
+    const { world, rings } = options;
     this.#options = options;
-    this.#links = options.nodes.map(() => null);
+    this.#questions = rings && new RingQuestions(world.queue, world.network, rings);
   }
 
   /** Reads that are out. */
@@ -55,19 +67,50 @@ export class ReadTransfers implements ReadEffects, AnswerTaker {
     this.#transfers.clear();
   }
 
+  /** Keeps links to these nodes from now on. */
+  setMembers(nodeIds: readonly number[]): void {
+    this.#members = new Set(nodeIds);
+  }
+
+  /** Whether a member has answered on a link that is still whole; opens links where there are none. */
+  reachesAny(): boolean {
+    let reaches = false;
+    for (const nodeId of this.#members) {
+      if (this.linkTo(nodeId).link.isOpen) reaches = true;
+    }
+    return reaches;
+  }
+
   /** The link to a node, made if need be; `run` is null where nobody listens. */
   linkTo(nodeId: number): { readonly link: Link; readonly run: NodeRun | null } {
-    const { run, place } = this.#options.nodes[nodeId]!;
+    const { run, listener, place } = this.#options.nodes[nodeId]!;
     const known = this.#links[nodeId];
-    if (known?.gatewayHasIt === true) {
+    if (known?.gatewayHasIt === true && !known.isLeaving) {
       return { link: known, run: known.node === run ? run : null };
     }
     const { world, end } = this.#options;
     const { network } = world;
-    const link = run === null ? network.refuse(end, place) : network.connect(end, run);
+    const link = listener === null ? network.refuse(end, place) : network.connect(end, listener);
     this.#links[nodeId] = link;
+    if (listener !== null) this.#questions?.opened(link, listener);
     this.#shakeHands(nodeId, link);
-    return { link, run };
+    return { link, run: listener };
+  }
+
+  /** The link of a request that nobody is known for: it is lost at once. */
+  noWay(): { readonly link: Link; readonly run: null } {
+    const { world, end, nodes } = this.#options;
+    return { link: world.network.refuse(end, nodes[0]!.place), run: null };
+  }
+
+  /** The node at the other end has shown its ring. */
+  ringShown(link: Link, version: number): void {
+    this.#questions?.shown(link, version);
+  }
+
+  uses(link: Link): boolean {
+    for (const transfer of this.#transfers.values()) if (transfer.link === link) return true;
+    return false;
   }
 
   /** The machine looks at its deadlines: what it cancels meanwhile has run out, or belongs to somebody whose read has. */
@@ -78,6 +121,7 @@ export class ReadTransfers implements ReadEffects, AnswerTaker {
   }
 
   linkLost(link: Link): void {
+    this.#questions?.lost(link);
     this.#reconnectLater(link);
     for (const transfer of [...this.#transfers.values()]) {
       if (transfer.link !== link || transfer.isOver) continue;
@@ -87,7 +131,8 @@ export class ReadTransfers implements ReadEffects, AnswerTaker {
   }
 
   onAnswer(transfer: ReadTransfer, answer: ReadAnswer): void {
-    const { gateway, now, afterEvent } = this.#options;
+    const { gateway, now, onNodeFailed, afterEvent } = this.#options;
+    if (isRefusal(answer)) onNodeFailed(transfer.nodeId);
     transfer.isAnnounced = true;
     transfer.bodyLength = answer.bodyLength;
     if (answer.bodyLength === 0) this.#end(transfer);
@@ -104,15 +149,18 @@ export class ReadTransfers implements ReadEffects, AnswerTaker {
 
   onBreak(transfer: ReadTransfer): void {
     transfer.hasBrokenOff = true;
+    this.#options.onNodeFailed(transfer.nodeId);
     this.#relay(transfer);
     this.#options.afterEvent();
   }
 
   sendRead(read: ReadId, nodeId: number, request: ReadRequest): void {
     assert(!this.#transfers.has(read), 'a read is sent once');
-    const { world } = this.#options;
+    const { world, ringVersion, onStandIn } = this.#options;
+    if (request.standsIn) onStandIn(nodeId, request);
     const { link, run } = this.linkTo(nodeId);
-    const transfer = new ReadTransfer(read, request, link, run, this, world.queue.now);
+    const { now } = world.queue;
+    const transfer = new ReadTransfer(read, nodeId, request, link, run, this, now, ringVersion());
     this.#transfers.set(read, transfer);
     world.network.toNode(link, transfer.toNode, () => run?.take(transfer));
   }
@@ -145,19 +193,21 @@ export class ReadTransfers implements ReadEffects, AnswerTaker {
     const lane = newLane();
     network.toNode(link, lane, () => {
       network.toGateway(link, lane, () => {
+        link.isOpen = true;
         gateway().onNodeReached(now(), nodeId);
         afterEvent();
       });
     });
   }
 
-  /** A node that was lost is looked for until it is there again. */
+  /** A member that was lost is looked for until it is there again. */
   #reconnectLater(link: Link): void {
     const nodeId = this.#links.indexOf(link);
     if (nodeId < 0) return;
     this.#links[nodeId] = null;
-    this.#options.world.queue.in(reconnectMs, () => {
-      if (!this.#isOver) this.linkTo(nodeId);
+    const { queue } = this.#options.world;
+    queue.lookAt(queue.now + reconnectMs, () => {
+      if (!this.#isOver && this.#members.has(nodeId)) this.linkTo(nodeId);
     });
   }
 
@@ -184,4 +234,9 @@ export class ReadTransfers implements ReadEffects, AnswerTaker {
     transfer.isOver = true;
     this.#transfers.delete(transfer.read);
   }
+}
+
+/** Whether the node brought nothing for a reason of its own: another one is asked. */
+function isRefusal({ kind, failure }: ReadAnswer): boolean {
+  return kind === 'failure' && (failure === 'peer' || failure === 'absent' || failure === 'busy');
 }

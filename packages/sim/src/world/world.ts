@@ -3,27 +3,37 @@
  *
  * Places in the network: gateways first, then nodes.
  */
+import { assert } from '@s3-accelerator/core/base/assert.ts';
+import { mix32 } from '@s3-accelerator/core/base/hash.ts';
 import { Prng } from '@s3-accelerator/core/base/prng.ts';
 import { defaultGatewayLimits, type GatewayLimits } from '@s3-accelerator/core/gateway/limits.ts';
 import { HEADER_BYTES } from '@s3-accelerator/core/journal/table-header.ts';
 import { Layout } from '@s3-accelerator/core/layout.ts';
 import { defaultNodeLimits, type NodeLimits } from '@s3-accelerator/core/node/limits.ts';
-import { Ring } from '@s3-accelerator/core/ring.ts';
+import { ownerIndex } from '@s3-accelerator/core/placement.ts';
+import { type Member, Ring } from '@s3-accelerator/core/ring.ts';
 import { Checkers } from '../checkers/checkers.ts';
+import { checkAgreement } from '../checkers/rings.ts';
 import type { Rules } from '../checkers/rules.ts';
 import { History } from '../history/history.ts';
+import type { ProcessLife, RingRecord } from '../history/ring-record.ts';
+import type { ClusterView } from '../history/views.ts';
 import { streamOf, type RunOptions } from '../options.ts';
 import { Oracle } from '../oracle/oracle.ts';
 import { Situations } from '../situations.ts';
 import type { Trace } from '../trace.ts';
+import { Datagrams } from './datagrams.ts';
 import { ModelDisk } from './disk.ts';
 import { countGateway, countNode } from './counted.ts';
 import { EventQueue } from './event-queue.ts';
 import { GatewayHost } from './gateway-host.ts';
+import type { GossipPlace } from './gossip.ts';
 import { Identities } from './identity.ts';
+import { timingOf } from './membership-timing.ts';
 import { Network } from './network.ts';
 import { NodeFiles } from './node-files.ts';
 import { NodeHost } from './node-host.ts';
+import type { NodeRun } from './node-run.ts';
 import { Origin } from './origin.ts';
 import { OriginWrites } from './origin-writes.ts';
 import { ProcessClock } from './process-clock.ts';
@@ -34,6 +44,12 @@ import { credentials } from './workload.ts';
 const epochSeconds = 1_000_000_000;
 /** How long an end waits for the other one before it gives a link up. */
 const linkTimeoutMs = 1000;
+/** More than timers of processes are late. */
+const timersMs = 50;
+/** By then nodes that start together have found each other, whatever their pace. */
+const foundedMs = 60_000;
+/** Placements whose owners are recorded for each ring. */
+const sampledPlacements = 64;
 
 export class World implements Surroundings {
   readonly seed: number;
@@ -46,17 +62,23 @@ export class World implements Surroundings {
   readonly identities = new Identities();
   readonly checkers: Checkers;
   readonly network: Network;
+  readonly datagrams: Datagrams;
   readonly origin: Origin;
   readonly writes: OriginWrites;
   readonly originPrng: Prng;
   readonly layout: Layout;
-  readonly ring: Ring;
+  /** Told when a process places by another ring. */
+  onRingAdopted: () => void = () => undefined;
   readonly nodes: NodeHost[] = [];
   readonly gateways: GatewayHost[] = [];
   /** Errors of disks, of a hundred operations. */
   diskWritePercent: number;
   diskReadPercent: number;
   readonly #timerPrng: Prng;
+  readonly #gossipPrng: Prng;
+  readonly #configured: readonly Member[];
+  readonly #hosts = new Map<string, NodeHost>();
+  #newestRing: Ring = new Ring(0, []);
   readonly #diskFaultPrng: Prng;
 
   constructor(options: RunOptions, trace: Trace) {
@@ -69,9 +91,13 @@ export class World implements Surroundings {
     this.layout = new Layout(cluster.sizes);
     this.network = new Network(queue, streamOf(seed, 'network'), {
       networkMs: delays.networkMs,
+      latePercent: delays.lateMessagePercent,
       linkTimeoutMs,
-      places: cluster.gateways + cluster.nodes,
+      places: cluster.gateways + cluster.nodes + cluster.spareNodes,
     });
+    const { networkMs } = delays;
+    const plain = { networkMs, lostPercent: 0, twicePercent: 0 };
+    this.datagrams = new Datagrams(queue, streamOf(seed, 'datagrams'), this.network, plain);
     this.originPrng = streamOf(seed, 'origin/bytes');
     const prng = streamOf(seed, 'origin');
     const { originMs } = delays;
@@ -86,31 +112,61 @@ export class World implements Surroundings {
     this.diskReadPercent = faults.diskReadPercent;
     this.#timerPrng = streamOf(seed, 'timers');
     this.#diskFaultPrng = streamOf(seed, 'disks/faults');
-    const members = Array.from({ length: cluster.nodes }, (_, nodeId) => ({
-      nodeId,
-      weight: 1,
-      address: `node-${nodeId}`,
-    }));
-    this.ring = new Ring(1, members);
+    this.#gossipPrng = streamOf(seed, 'gossip/timers');
+    const members = membersOf(cluster.nodes + cluster.spareNodes);
+    this.#configured = members.slice(0, cluster.nodes);
     const clockPrng = streamOf(seed, 'clocks');
-    for (const { nodeId } of members) this.nodes.push(this.#node(nodeId, clockPrng));
+    const spareClockPrng = streamOf(seed, 'clocks/spare');
+    for (const member of this.#configured) this.#addNode(member, clockPrng);
     for (let i = 0; i < cluster.gateways; i++) this.gateways.push(this.#gateway(i, clockPrng));
-    for (const host of this.nodes) {
-      host.onRunEnded = (run) => {
-        countNode(this.situations, run);
-      };
-      host.start();
-    }
-    for (const host of this.gateways) {
-      host.onRunEnded = (counters) => {
-        countGateway(this.situations, counters);
-      };
-      host.start();
-    }
+    for (const member of members.slice(cluster.nodes)) this.#addNode(member, spareClockPrng);
+    this.#found();
+    this.datagrams.lostPercent = faults.datagramLostPercent;
+    this.datagrams.twicePercent = faults.datagramTwicePercent;
+  }
+
+  /** The newest ring that any process has placed by. */
+  get ring(): Ring {
+    return this.#newestRing;
   }
 
   timerLatenessMs(): number {
     return this.#timerPrng.fraction() * 20;
+  }
+
+  gossipLatenessMs(): number {
+    return this.#gossipPrng.fraction() * 20;
+  }
+
+  placeOf(address: string): GossipPlace {
+    return this.#hosts.get(address)!;
+  }
+
+  ringAdopted(by: ProcessLife, ring: Ring): void {
+    const { version } = ring;
+    if (version > this.#newestRing.version) this.#newestRing = ring;
+    const owners = Array.from({ length: sampledPlacements }, (_, i) => ownerOfSample(ring, i));
+    const members = ring.members.map(({ nodeId }) => nodeId);
+    const record: RingRecord = { by, at: this.queue.now, version, members, owners };
+    this.history.ringAdopted(record);
+    this.checkers.ringAdopted(record);
+    this.onRingAdopted();
+  }
+
+  /** Whether all that run know of each other and place by one ring: then nothing changes any more by itself. */
+  get isSettled(): boolean {
+    const view = this.#view();
+    const isAlive = (run: NodeRun, nodeId: number): boolean =>
+      run.cluster.gossip.membership.statusOf(nodeId) === 'alive';
+    return (
+      checkAgreement(view) === null &&
+      this.#members().every(({ run }) => view.running.every((nodeId) => isAlive(run!, nodeId)))
+    );
+  }
+
+  /** Nodes say nothing more to each other: at the end, when all is settled. */
+  endGossip(): void {
+    for (const { gossip } of this.nodes) gossip?.end();
   }
 
   /** The node that shares a gateway's process, null for none. */
@@ -135,6 +191,7 @@ export class World implements Surroundings {
     for (const { run } of [...this.nodes, ...this.gateways]) {
       if (run !== null) this.checkers.restSeen(run.state());
     }
+    this.checkers.clusterSeen(this.#view());
     for (const { run } of this.nodes) {
       run?.checkDurable();
       run?.checkStored();
@@ -151,7 +208,56 @@ export class World implements Surroundings {
     }
   }
 
-  #node(nodeId: number, clockPrng: Prng): NodeHost {
+  /** The nodes find each other, and the gateways them, before anything else happens. */
+  #found(): void {
+    for (const { nodeId } of this.#configured) this.nodes[nodeId]!.start();
+    for (const host of this.gateways) {
+      host.onRunEnded = (counters) => {
+        countGateway(this.situations, counters);
+      };
+      host.start();
+    }
+    while (!this.isSettled) {
+      assert(this.queue.now < foundedMs, 'nodes that start together find each other');
+      this.queue.step();
+    }
+  }
+
+  /** Hosts of nodes that run and stay. */
+  #members(): NodeHost[] {
+    return this.nodes.filter(({ run, isLeaving, isStopping }) => {
+      return run !== null && !isLeaving && !isStopping;
+    });
+  }
+
+  #view(): ClusterView {
+    const members = this.#members();
+    const processes = [];
+    for (const { nodeId, run } of members) {
+      processes.push({ name: `node ${nodeId}`, ring: run!.cluster.ring.current });
+    }
+    for (const { gatewayId, run } of this.gateways) {
+      if (run !== null) processes.push({ name: `gateway ${gatewayId}`, ring: run.ring.current });
+    }
+    return {
+      running: members.map(({ nodeId }) => nodeId),
+      processes: processes.map(({ name, ring }) => {
+        return { name, version: ring.version, members: ring.members.map(({ nodeId }) => nodeId) };
+      }),
+    };
+  }
+
+  #addNode(self: Member, clockPrng: Prng): void {
+    const host = this.#node(self, clockPrng);
+    host.onRunEnded = (run) => {
+      countNode(this.situations, run);
+    };
+    this.nodes.push(host);
+    this.#hosts.set(self.address, host);
+  }
+
+  #node(self: Member, clockPrng: Prng): NodeHost {
+    const { nodeId } = self;
     const { seed, cluster, node, buckets, delays } = this.options;
     const disk = new ModelDisk(this.queue, streamOf(seed, `disks/${nodeId}`), delays.diskMs);
     const maxSlabBytes = HEADER_BYTES + 2 * cluster.storeBytes;
@@ -168,7 +274,9 @@ export class World implements Surroundings {
       clock: this.#clock(clockPrng),
       files: new NodeFiles(disk, streamOf(seed, `disks/files/${nodeId}`), maxSlabBytes),
       layout: this.layout,
-      ring: this.ring,
+      self,
+      configured: this.#configured,
+      timing: timingOf(cluster),
       nodes: this.nodes,
       limits,
       policyOf: (name) => buckets.find((bucket) => bucket.name === name)!,
@@ -198,7 +306,8 @@ export class World implements Surroundings {
       world: this,
       clock: this.#clock(clockPrng),
       layout: this.layout,
-      ring: this.ring,
+      named: this.#configured.map(({ nodeId }) => nodeId),
+      windowMs: this.options.node.fallbackWindowMs,
       limits,
       writeSlots,
       nodes: this.nodes,
@@ -232,11 +341,25 @@ export class World implements Surroundings {
   }
 }
 
-function rulesOf({ cluster, gateway }: RunOptions): Rules {
+function rulesOf({ cluster, gateway, node }: RunOptions): Rules {
   return {
     maxDrift: cluster.clockDrift,
     faultGraceMs: 2 * gateway.readTimeoutMs + 4 * linkTimeoutMs,
     doorkeeperWindowMs: cluster.doorkeeperWindowMs,
     answerWithinMs: 200_000,
+    suspicionMs: gateway.suspectMs + gateway.maxAttempts * gateway.readTimeoutMs + timersMs,
+    peerRestMs: node.peerRestMs + node.peerFetchTimeoutMs + timersMs,
   };
+}
+
+function membersOf(count: number): Member[] {
+  return Array.from({ length: count }, (_, nodeId) => {
+    return { nodeId, weight: 1, address: `node-${nodeId}` };
+  });
+}
+
+/** The owner of one of the placements that every ring is sampled by; -1 in an empty ring. */
+function ownerOfSample(ring: Ring, sample: number): number {
+  const index = ownerIndex(ring, mix32(sample + 1) >>> 0, mix32(sample + 0x1000) >>> 0);
+  return ring.members[index]?.nodeId ?? -1;
 }

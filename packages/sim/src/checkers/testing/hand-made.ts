@@ -24,6 +24,8 @@ export const rules: Rules = {
   faultGraceMs: 1000,
   doorkeeperWindowMs: 10_000,
   answerWithinMs: 5000,
+  suspicionMs: 500,
+  peerRestMs: 1000,
 };
 
 export interface Asked {
@@ -144,6 +146,7 @@ export class HandMade {
 
   lookup(change: Partial<NodeReadStart> & { readonly arrivedAt: number }): NodeRead {
     return this.history.nodeAsked({
+      standsIn: false,
       node: 0,
       life: 1,
       kind: 'lookup',

@@ -1,0 +1,40 @@
+/**
+ * Handovers (SPEC §3.4): within the window after a ring change, a block that a previous owner holds isn't read from S3 before that
+ * owner was asked for it; one that was silent or couldn't be reached may be left alone for a while.
+ */
+import type { History } from '../history/history.ts';
+import type { MovedFill, PeerAsk } from '../history/peer-ask.ts';
+import { atMost, type Rules } from './rules.ts';
+
+/** Called as a node begins to receive a fill from S3 whose first block a previous owner held. */
+export function checkMovedFill(history: History, rules: Rules, fill: MovedFill): string | null {
+  const { node, life, bucket, key, etag, first, holders } = fill;
+  const { peerAsks } = history.of(bucket, key);
+  const isOfFill = (ask: PeerAsk): boolean =>
+    ask.node === node && ask.life === life && ask.etag === etag && ask.first === first;
+  for (const peer of holders) {
+    if (peerAsks.some((ask) => ask.peer === peer && isOfFill(ask))) continue;
+    if (wasSilent(history.peerAsks, rules, fill, peer)) continue;
+    return `node ${node} read byte ${first} of ${bucket}/${key} ${etag} from S3, and never asked node ${peer}, which had owned and holds it`;
+  }
+  return null;
+}
+
+/** Whether a node said nothing lately: each try that fails lets it rest again. */
+function wasSilent(
+  asks: readonly PeerAsk[],
+  rules: Rules,
+  { node, life, sentAt }: MovedFill,
+  peer: number,
+): boolean {
+  const since = sentAt - atMost(2 * rules.peerRestMs, rules);
+  return asks.some(
+    (ask) =>
+      ask.peer === peer &&
+      ask.node === node &&
+      ask.life === life &&
+      ask.end !== 'served' &&
+      ask.end !== 'absent' &&
+      ask.endedAt >= since,
+  );
+}
