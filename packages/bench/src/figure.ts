@@ -1,4 +1,5 @@
 /** What a benchmark figure is: the words that the table, the JSON and BENCHMARKS.md share. */
+import { median } from './load/percentiles.ts';
 
 export interface FigureResult {
   /** P1, P2, … of the performance targets; a letter behind tells the parts of one apart. */
@@ -15,35 +16,59 @@ export interface FigureResult {
   readonly ratio: number | null;
   /** Smallest and largest of the rounds. */
   readonly spread: readonly [number, number];
+  /** How much of what the target allows is used: up to 1 passes. Null when nothing decides, or the target is 0. */
+  readonly used: number | null;
   readonly pass: boolean;
   /** Anything else worth a line: rates, latencies, parts of a sum. */
   readonly note: string;
 }
 
-/** How long and how large: chosen on the command line. */
-export interface Scale {
-  readonly rounds: number;
-  /** Requests of one round of small reads. */
-  readonly requests: number;
-  /** Distinct 64 KiB objects. */
-  readonly objects: number;
-  /** Objects of 256 MiB whose 4 KiB ranges are read: 65,536 ranges each. */
-  readonly largeObjects: number;
-  /** Blocks of a full cache. */
-  readonly blocks: number;
+/** One system at one kind of request, beside others in the same run. */
+export interface Comparison {
+  readonly system: string;
+  readonly isOurs: boolean;
+  /** Such as "4 KiB". */
+  readonly what: string;
+  /** CPU microseconds of all its processes for a request: median, and the smallest and largest of the rounds. */
+  readonly cpuUs: number;
+  readonly spread: readonly [number, number];
+  readonly requestsPerSecond: number;
+  /** What it does less or otherwise; '' for nothing. */
+  readonly note: string;
 }
 
-export const fullScale: Scale = {
-  rounds: 3,
-  requests: 300_000,
-  objects: 100_000,
-  largeObjects: 2,
-  blocks: 4 << 20,
-};
-export const quickScale: Scale = {
-  rounds: 2,
-  requests: 60_000,
-  objects: 4_000,
-  largeObjects: 1,
-  blocks: 1 << 20,
-};
+/** What a group of figures gives. */
+export interface Outcome {
+  readonly figures: readonly FigureResult[];
+  readonly comparisons: readonly Comparison[];
+}
+
+/** This machine can't show the figure; the message says what it lacks. */
+export class NotMeasurable extends Error {
+  override readonly name = 'NotMeasurable';
+}
+
+/** A figure from its rounds: their median and spread, without a peer and without a verdict until one is given. */
+export function figureOf(
+  head: {
+    readonly id: string;
+    readonly title: string;
+    readonly unit: string;
+    readonly target: string;
+  },
+  rounds: readonly number[],
+  rest: Partial<FigureResult> = {},
+): FigureResult {
+  const figure = {
+    ...head,
+    value: median(rounds),
+    peer: null,
+    peerName: '',
+    ratio: null,
+    spread: [Math.min(...rounds), Math.max(...rounds)] as const,
+    used: null,
+    note: '',
+    ...rest,
+  };
+  return { pass: figure.used === null || figure.used <= 1, ...figure };
+}

@@ -1,102 +1,125 @@
 /**
- * `npm run bench`: measures the performance targets from outside, as processes, with nginx beside in the same run.
- * Prints a table; with --json one object last.
+ * `npm run bench`: measures the performance targets from outside, as processes, with peers beside in the same run. Prints tables;
+ * with --json one object last; with --write the pages are brought up to date.
  */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { cpus, release, tmpdir } from 'node:os';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
-import CliTable from 'cli-table3';
-import { fullScale, quickScale, type FigureResult } from './figure.ts';
-import { measureFills } from './figures/fills.ts';
-import { hitFigures, measureHits } from './figures/hits.ts';
-import { measureMemory } from './figures/memory.ts';
-import { measureMisses } from './figures/misses.ts';
-import { nginxVersion } from './peers/nginx.ts';
+import { groups, type Group } from './catalog.ts';
+import { NotMeasurable, type Comparison, type FigureResult } from './figure.ts';
+import { describeMachine } from './machine/description.ts';
+import { NoiseMeter, noiseWarnings } from './machine/noise.ts';
+import { ArgumentError, optionsFrom, usage, type Options } from './options.ts';
+import { peerVersions } from './peers/versions.ts';
 import { Progress } from './progress.ts';
+import { comparisonTable, figureTable } from './report/console-table.ts';
+import { writeResults } from './report/write.ts';
+import { fullScale, quickScale } from './scale.ts';
 
-const known: readonly string[] = [...hitFigures, 'P6', 'P7', 'P8'];
-
-const usage = `Usage: npm run bench -- [--only P1,P2] [--quick] [--json] [--dir DIRECTORY]
-
-  --only IDS    measure these alone: ${known.join(', ')}
-  --quick       fewer requests and keys: a minute or two instead of ten
-  --json        print one object last: {"figures": […]}
-  --dir DIR     where the caches lie while it runs (default: the system's temporary folder)
-`;
-
-function options(): { only: string[] | null; quick: boolean; json: boolean; directory: string } {
-  try {
-    const { values } = parseArgs({
-      options: {
-        only: { type: 'string' },
-        quick: { type: 'boolean', default: false },
-        json: { type: 'boolean', default: false },
-        dir: { type: 'string', default: tmpdir() },
-        help: { type: 'boolean', default: false },
-      },
-    });
-    if (values.help) {
-      process.stdout.write(usage);
-      process.exit(0);
-    }
-    const only = values.only?.split(',').map((id) => id.trim().toUpperCase()) ?? null;
-    const unknown = only?.filter((id) => !known.includes(id)) ?? [];
-    if (unknown.length > 0) throw new Error(`no figure is called ${unknown.join(', ')}`);
-    return { only, quick: values.quick, json: values.json, directory: values.dir };
-  } catch (error) {
-    process.stderr.write(`${(error as Error).message}\n\n${usage}`);
-    process.exit(2);
-  }
+interface Results {
+  readonly figures: FigureResult[];
+  readonly comparisons: Comparison[];
+  /** Figures that this machine can't show, and why. */
+  readonly skipped: { readonly ids: readonly string[]; readonly reason: string }[];
 }
 
-function formatted(value: number): string {
-  return Math.abs(value) >= 100 ? value.toFixed(0) : value.toFixed(2);
-}
-
-function table(results: readonly FigureResult[]): string {
-  const rows = new CliTable({
-    head: ['', 'figure', 'value', 'spread', 'peer', 'ratio', 'target', ''],
-    style: { head: [], border: [] },
-    colWidths: [null, 34, null, null, null, null, 34, null],
-    wordWrap: true,
-  });
-  for (const result of results) {
-    rows.push([
-      result.id,
-      result.note === '' ? result.title : `${result.title} (${result.note})`,
-      `${formatted(result.value)} ${result.unit}`,
-      `${formatted(result.spread[0])}–${formatted(result.spread[1])}`,
-      result.peer === null ? '–' : formatted(result.peer),
-      result.ratio === null ? '–' : result.ratio.toFixed(2),
-      result.target,
-      result.pass ? 'pass' : 'short',
-    ]);
-  }
-  return rows.toString();
-}
-
-const { only, quick, json, directory } = options();
-const wanted = (id: string): boolean => only === null || only.includes(id);
-const scale = quick ? quickScale : fullScale;
 const progress = new Progress();
-const scratch = mkdtempSync(join(directory, 's3-accelerator-bench-'));
-const kernel = release();
-const model = /model name\s*: (.*)/.exec(readFileSync('/proc/cpuinfo', 'utf8'))?.[1] ?? 'unknown';
-const nginx = nginxVersion();
-if (nginx === null) progress.say('nginx is not installed: absolute figures alone decide');
-const results: FigureResult[] = [];
-try {
-  if (hitFigures.some(wanted))
-    results.push(...(await measureHits(scratch, scale, wanted, progress)));
-  if (wanted('P6')) results.push(...(await measureFills(scratch, scale, progress)));
-  if (wanted('P7')) results.push(...(await measureMisses(scratch, scale, progress)));
-  if (wanted('P8')) results.push(...(await measureMemory(scratch, scale, progress)));
-} finally {
-  rmSync(scratch, { recursive: true, force: true });
+
+const isWantedBy =
+  ({ only }: Options) =>
+  (id: string): boolean =>
+    only === null || only.includes(id);
+
+const groupsFor = (options: Options): Group[] =>
+  groups.filter(({ ids }) => ids.some(isWantedBy(options)));
+
+async function measureAll(options: Options, scratch: string): Promise<Results> {
+  const results: Results = { figures: [], comparisons: [], skipped: [] };
+  for (const group of groupsFor(options)) {
+    await measureGroup(group, results, {
+      directory: join(scratch, group.ids[0] ?? ''),
+      scale: options.isQuick ? quickScale : fullScale,
+      progress,
+      isWanted: isWantedBy(options),
+    });
+  }
+  return results;
 }
-process.stdout.write(
-  `${cpus().length} × ${model}, Linux ${kernel}, Node ${process.versions.node}, ` +
-    `nginx ${nginx ?? 'not installed'}\n${table(results)}\n`,
-);
-if (json) process.stdout.write(`${JSON.stringify({ figures: results })}\n`);
+
+async function measureGroup(
+  { ids, measure }: Group,
+  results: Results,
+  run: Parameters<Group['measure']>[0],
+): Promise<void> {
+  mkdirSync(run.directory, { recursive: true });
+  try {
+    const { figures, comparisons } = await measure(run);
+    results.figures.push(...figures);
+    results.comparisons.push(...comparisons);
+  } catch (error) {
+    if (!(error instanceof NotMeasurable)) throw error;
+    progress.say(`${ids.join(', ')} can't be measured here: ${error.message}`);
+    results.skipped.push({ ids, reason: error.message });
+  } finally {
+    rmSync(run.directory, { recursive: true, force: true });
+  }
+}
+
+async function run(options: Options): Promise<void> {
+  const isTimed = groupsFor(options).some(({ isCounted }) => !isCounted);
+  const peers = isTimed ? peerVersions() : {};
+  const missing = Object.entries(peers).filter(([, version]) => version === null);
+  for (const [name] of missing) progress.say(`${name} isn't installed: scripts/peers install`);
+  const scratch = mkdtempSync(join(options.directory, 's3-accelerator-bench-'));
+  const meter = new NoiseMeter();
+  let results: Results;
+  try {
+    results = await measureAll(options, scratch);
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+  const { figures, comparisons, skipped } = results;
+  const warnings = isTimed ? noiseWarnings(meter.read(), figures) : [];
+  const description = describeMachine();
+  const { machine, kernel, node, commit } = description;
+  const present = Object.entries(peers).flatMap(([name, version]) =>
+    version === null ? [] : [[name, version] as const],
+  );
+  process.stdout.write(
+    `${machine}, Linux ${kernel}, Node ${node}, commit ${commit}` +
+      `${present.map(([name, version]) => `, ${name} ${version}`).join('')}\n`,
+  );
+  if (figures.length > 0) process.stdout.write(`${figureTable(figures)}\n`);
+  if (comparisons.length > 0) process.stdout.write(`${comparisonTable(comparisons)}\n`);
+  for (const { ids, reason } of skipped) {
+    process.stdout.write(`${ids.join(', ')}: not measurable here: ${reason}\n`);
+  }
+  for (const warning of warnings) process.stdout.write(`Noisy: ${warning}\n`);
+  if (options.isWritten) {
+    const command = [
+      'npm run bench --',
+      ...process.argv.slice(2).filter((arg) => arg !== '--json'),
+    ];
+    await writeResults(
+      { ...description, command: command.join(' '), peers: Object.fromEntries(present), warnings },
+      figures,
+      comparisons,
+    );
+  }
+  if (options.isJson) {
+    process.stdout.write(`${JSON.stringify({ ...results, warnings, ...description })}\n`);
+  }
+}
+
+let options: Options | null = null;
+try {
+  options = optionsFrom(process.argv.slice(2));
+} catch (error) {
+  if (!(error instanceof ArgumentError)) throw error;
+  process.stderr.write(`${error.message}\n\n${usage}`);
+  process.exit(2);
+}
+if (options === null) {
+  process.stdout.write(usage);
+} else {
+  await run(options);
+}

@@ -1,12 +1,13 @@
 /** P7: reads of what the cache doesn't hold, against reading the origin directly in the same run. */
 import { join } from 'node:path';
-import { credentials, startAccelerator, startOrigin } from '../accelerator.ts';
-import { stop } from '../child.ts';
-import type { FigureResult, Scale } from '../figure.ts';
+import { startAccelerator } from '../accelerator/accelerator.ts';
+import { credentials } from '../accelerator/config.ts';
+import { startOrigin } from '../accelerator/origin.ts';
+import { figureOf, type FigureResult } from '../figure.ts';
 import type { LoadJob } from '../load/job.ts';
 import { median } from '../load/percentiles.ts';
 import { measure, type Measured } from '../measure.ts';
-import type { Progress } from '../progress.ts';
+import type { Run } from '../run.ts';
 
 const smallBytes = 64 << 10;
 const coldBytes = 256 << 20;
@@ -28,13 +29,11 @@ function missJob(
 
 async function pairs(
   title: string,
-  rounds: number,
-  progress: Progress,
+  { scale: { rounds }, progress }: Run,
   direct: (round: number) => Promise<Measured>,
   through: (round: number) => Promise<Measured>,
 ): Promise<{ direct: Measured[]; through: Measured[] }> {
   const measured = { direct: [] as Measured[], through: [] as Measured[] };
-  // Keys are cold once only: the warm-up has its own.
   progress.say(`${title}: warm-up`);
   await direct(rounds);
   await through(rounds);
@@ -52,104 +51,105 @@ function throughput(
   minimum: number | null,
 ): FigureResult {
   const rates = measured.through.map((round) => round.bytesPerSecond / 2 ** 20);
-  const value = median(rates);
   const peer = median(measured.direct.map((round) => round.bytesPerSecond / 2 ** 20));
   const ratios = measured.through.map(
     (round, index) => round.bytesPerSecond / (measured.direct[index]?.bytesPerSecond ?? Number.NaN),
   );
   const ratio = median(ratios);
-  return {
-    ...head,
-    value,
-    unit: 'MiB/s',
+  return figureOf({ ...head, unit: 'MiB/s' }, rates, {
     peer,
     peerName: 'the origin directly',
     ratio,
-    spread: [Math.min(...rates), Math.max(...rates)],
-    pass: minimum === null || ratio >= minimum,
-    note: minimum === null ? 'reported, no target' : '',
-  };
+    used: minimum === null ? null : minimum / ratio,
+    note: minimum === null ? 'no target' : '',
+  });
 }
 
-/** Measures P7's three parts: throughput with a slow origin, first byte, and cold large reads. */
-export async function measureMisses(
-  directory: string,
-  scale: Scale,
-  progress: Progress,
-): Promise<FigureResult[]> {
-  const count = Math.min(scale.objects, 10_000);
-  const small = Array.from(
-    { length: scale.rounds + 1 },
-    (_, round) => `cold/s${round}-:${count}:${smallBytes}`,
-  );
-  const large = Array.from(
-    { length: scale.rounds + 1 },
-    (_, round) => `cold/l${round}-:16:${coldBytes}`,
-  );
-  const results: FigureResult[] = [];
-
-  const slow = await startOrigin(delayMs, small);
-  const options = { cacheGibibytes: 4, processes: 1 } as const;
-  const one = await startAccelerator({
-    ...options,
-    directory: join(directory, 'misses'),
-    originPort: slow.port,
+/** Throughput with a slow origin, and what a miss adds to its first byte. */
+async function slowOrigin(run: Run, count: number): Promise<FigureResult[]> {
+  const origin = await startOrigin(delayMs, keysOf(run, 's', count, smallBytes));
+  const ours = await startAccelerator({
+    directory: join(run.directory, 'misses'),
+    originPort: origin.port,
+    cacheGibibytes: 4,
+    processes: 1,
   });
   try {
-    const run = (port: number, round: number): Promise<Measured> =>
+    const read = (port: number, round: number): Promise<Measured> =>
       measure(missJob(port, `s${round}-`, count, smallBytes, smallConnections), []);
     const measured = await pairs(
       'P7',
-      scale.rounds,
-      progress,
-      (round) => run(slow.port, round),
-      (round) => run(one.gatewayPort, round),
+      run,
+      (round) => read(origin.port, round),
+      (round) => read(ours.gatewayPort, round),
     );
     const title = `64 KiB misses, an origin that answers after ${delayMs} ms, ${smallConnections} connections`;
-    results.push(throughput({ id: 'P7a', title, target: '≥ 0.95 × directly' }, measured, 0.95));
     const added = measured.through.map(
       (round, index) =>
         round.firstByteMs.p50 - (measured.direct[index]?.firstByteMs.p50 ?? Number.NaN),
     );
-    results.push({
-      id: 'P7b',
-      title: 'first byte of a miss, added to the origin’s, p50',
-      value: median(added),
-      unit: 'ms',
-      target: '≤ 1 ms',
-      peer: median(measured.direct.map((round) => round.firstByteMs.p50)),
-      peerName: 'the origin directly',
-      ratio: null,
-      spread: [Math.min(...added), Math.max(...added)],
-      pass: median(added) <= 1,
-      note: '',
-    });
+    return [
+      throughput({ id: 'P7a', title, target: '≥ 0.95 × directly' }, measured, 0.95),
+      figureOf(
+        {
+          id: 'P7b',
+          title: 'first byte of a miss, added to the origin’s, p50',
+          unit: 'ms',
+          target: '≤ 1 ms',
+        },
+        added,
+        {
+          peer: median(measured.direct.map((round) => round.firstByteMs.p50)),
+          peerName: 'the origin directly',
+          used: median(added),
+        },
+      ),
+    ];
   } finally {
-    await one.stop();
-    await stop(slow.child);
+    await ours.stop();
+    await origin.stop();
   }
+}
 
-  const fast = await startOrigin(0, large);
-  const cold = await startAccelerator({
-    ...options,
-    directory: join(directory, 'cold'),
-    originPort: fast.port,
+async function coldReads(run: Run, count: number): Promise<FigureResult> {
+  const origin = await startOrigin(0, keysOf(run, 'l', count, coldBytes));
+  const ours = await startAccelerator({
+    directory: join(run.directory, 'cold'),
+    originPort: origin.port,
+    cacheGibibytes: 4,
+    processes: 1,
   });
   try {
-    const run = (port: number, round: number): Promise<Measured> =>
-      measure(missJob(port, `l${round}-`, 16, coldBytes, 16), []);
+    const read = (port: number, round: number): Promise<Measured> =>
+      measure(missJob(port, `l${round}-`, count, coldBytes, count), []);
     const measured = await pairs(
       'P7 cold',
-      scale.rounds,
-      progress,
-      (round) => run(fast.port, round),
-      (round) => run(cold.gatewayPort, round),
+      run,
+      (round) => read(origin.port, round),
+      (round) => read(ours.gatewayPort, round),
     );
-    const title = 'cold 256 MiB reads, no delay, 16 connections';
-    results.push(throughput({ id: 'P7c', title, target: 'the ratio, reported' }, measured, null));
+    const title = `cold 256 MiB reads, no delay, ${count} connections`;
+    return throughput({ id: 'P7c', title, target: 'the ratio, reported' }, measured, null);
   } finally {
-    await cold.stop();
-    await stop(fast.child);
+    await ours.stop();
+    await origin.stop();
   }
-  return results;
+}
+
+/** Keys are cold once only: each round has its own, and the warm-up too. */
+function keysOf({ scale }: Run, prefix: string, count: number, bytes: number): string[] {
+  return Array.from(
+    { length: scale.rounds + 1 },
+    (_, round) => `cold/${prefix}${round}-:${count}:${bytes}`,
+  );
+}
+
+/** Measures P7's three parts. */
+export async function measureMisses(run: Run): Promise<FigureResult[]> {
+  const { scale } = run;
+  const isWhole = scale.bulkBytes >= 16 * coldBytes;
+  return [
+    ...(await slowOrigin(run, Math.min(scale.objects, 10_000))),
+    await coldReads(run, isWhole ? 16 : 4),
+  ];
 }

@@ -1,28 +1,35 @@
 /**
- * nginx as the peer to beat: one worker that caches files (the node's place), and one that relays to it (the gateway's
- * place), over keep-alive connections, in the settings that served it best when they were tried: with tcp_nopush the end of a
- * 64 KiB answer waits for a delayed acknowledgement, and smaller buffers cost the relay more calls. Its origin is a third server of the same process group that answers every key
- * from a few files, so priming it is cheap.
+ * nginx as the peer to beat: one worker that caches files (the node's place), one that relays to it (the gateway's place), one
+ * that caches slices of 1 MiB, and one that serves plain files, which is the origin of the others too. Over keep-alive
+ * connections, in the settings that served it best when they were tried: with tcp_nopush the end of a 64 KiB answer waits for a
+ * delayed acknowledgement, and smaller buffers cost the relay more calls.
+ *
+ * The origin answers every key from a few files, one for each size: priming is cheap, and `static` is served from the
+ * processor's own caches, which flatters it.
  */
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { stop } from '../child.ts';
+import { start, stop, type StartedChild } from '../machine/child.ts';
+import { freePorts, untilAnswers } from '../machine/ports.ts';
+import { processTree } from '../machine/process-cpu.ts';
+import { installedVersion, type RunningPeer } from './peer.ts';
 
-export interface NginxPorts {
-  readonly relay: number;
-  readonly cache: number;
-  readonly origin: number;
+const roles = ['static', 'cache', 'relay', 'slice'] as const;
+export type NginxRole = (typeof roles)[number];
+type Ports = Readonly<Record<NginxRole, number>>;
+
+/** An object whose key begins with `prefix` has that many bytes. */
+export interface KeySize {
+  readonly prefix: string;
+  readonly bytes: number;
 }
 
 /** The version of the installed nginx, or null. */
-export function nginxVersion(): string | null {
-  const run = spawnSync('nginx', ['-v'], { encoding: 'utf8' });
-  return run.status === 0 ? (/nginx\/(\S+)/.exec(run.stderr)?.[1] ?? null) : null;
-}
+export const nginxVersion = (): string | null => installedVersion('nginx', '-v', /nginx\/(\S+)/);
 
-function common(directory: string, name: string, user: string): string {
+function common(directory: string, name: string): string {
+  // As root nginx would drop to a user that can't read a private temporary folder.
+  const user = process.getuid?.() === 0 ? 'user root;' : '';
   return `
 daemon off; master_process on; worker_processes 1; ${user}
 pid ${directory}/${name}.pid; error_log ${directory}/${name}.error.log warn;
@@ -38,26 +45,50 @@ const http = (directory: string, name: string): string => `
   scgi_temp_path ${directory}/${name}-scgi;
 `;
 
-function cacheConfig(directory: string, ports: NginxPorts, user: string): string {
-  return `${common(directory, 'cache', user)}
-http {${http(directory, 'cache')}
-  proxy_cache_path ${directory}/cache levels=2:2 keys_zone=bench:64m max_size=64g inactive=60m use_temp_path=off;
-  upstream origin { server 127.0.0.1:${ports.origin}; keepalive 64; }
+const cachePath = (directory: string, name: string): string =>
+  `proxy_cache_path ${directory}/${name} levels=2:2 keys_zone=bench:64m max_size=64g inactive=60m use_temp_path=off;`;
+
+const bestBuffers =
+  'proxy_max_temp_file_size 0; proxy_buffers 16 64k; proxy_buffer_size 16k; proxy_busy_buffers_size 256k;';
+
+const configs: Readonly<
+  Record<NginxRole, (directory: string, ports: Ports, sizes: readonly KeySize[]) => string>
+> = {
+  static: (directory, ports, sizes) => `
+  open_file_cache max=1000 inactive=600s;
+  server {
+    listen 127.0.0.1:${ports.static} backlog=4096 reuseport;
+    root ${directory}/files;
+${sizes.map(({ prefix }) => `    location ~ ^/[^/]+/${prefix} { try_files /${prefix} =404; }`).join('\n')}
+    location / { return 404; }
+  }
+`,
+  cache: (directory, ports) => `
+  ${cachePath(directory, 'cache')}
+  upstream origin { server 127.0.0.1:${ports.static}; keepalive 64; }
   server {
     listen 127.0.0.1:${ports.cache} backlog=4096 reuseport;
     location / {
       proxy_pass http://origin; proxy_http_version 1.1; proxy_set_header Connection "";
-      proxy_cache bench; proxy_cache_key $uri; proxy_cache_valid 200 60m;
-      proxy_force_ranges on; proxy_max_temp_file_size 0; proxy_buffers 16 64k; proxy_buffer_size 16k; proxy_busy_buffers_size 256k;
+      proxy_cache bench; proxy_cache_key $uri; proxy_cache_valid 200 60m; proxy_force_ranges on;
+      ${bestBuffers}
     }
   }
-}
-`;
-}
-
-function relayConfig(directory: string, ports: NginxPorts, user: string): string {
-  return `${common(directory, 'relay', user)}
-http {${http(directory, 'relay')}
+`,
+  slice: (directory, ports) => `
+  ${cachePath(directory, 'slice')}
+  upstream origin { server 127.0.0.1:${ports.static}; keepalive 64; }
+  server {
+    listen 127.0.0.1:${ports.slice} backlog=4096 reuseport;
+    location / {
+      slice 1m; proxy_set_header Range $slice_range;
+      proxy_pass http://origin; proxy_http_version 1.1; proxy_set_header Connection "";
+      proxy_cache bench; proxy_cache_key $uri$slice_range; proxy_cache_valid 200 206 60m;
+      ${bestBuffers}
+    }
+  }
+`,
+  relay: (_, ports) => `
   upstream cache { server 127.0.0.1:${ports.cache}; keepalive 256; keepalive_requests 100000000; }
   server {
     listen 127.0.0.1:${ports.relay} backlog=4096 reuseport;
@@ -66,72 +97,55 @@ http {${http(directory, 'relay')}
       proxy_max_temp_file_size 0; proxy_buffer_size 80k; proxy_buffers 4 80k; proxy_busy_buffers_size 160k;
     }
   }
-}
-`;
-}
-
-function originConfig(directory: string, ports: NginxPorts, user: string): string {
-  return `${common(directory, 'origin', user)}
-http {${http(directory, 'origin')}
-  server {
-    listen 127.0.0.1:${ports.origin} backlog=4096;
-    root ${directory}/files;
-    location ~ ^/[^/]+/large- { try_files /large =404; }
-    location / { try_files /small =404; }
-  }
-}
-`;
-}
+`,
+};
 
 export interface RunningNginx {
-  readonly relay: ChildProcess;
-  readonly cache: ChildProcess;
+  /** One server of the four; for `relay` the processes of the cache behind it too. */
+  peer(role: NginxRole): RunningPeer;
   stop(): Promise<void>;
 }
 
-/**
- * Starts the three servers. \`launch\` gives the command prefix that pins a server to a processor.
- * \`largeBytes\` and \`smallBytes\` are the sizes of objects whose key begins with "large-", and of all others.
- */
+/** Starts the four servers. `launch` is the command prefix that pins them to a processor. */
 export async function startNginx(options: {
   readonly directory: string;
-  readonly ports: NginxPorts;
-  readonly largeBytes: number;
-  readonly smallBytes: number;
+  readonly sizes: readonly KeySize[];
   readonly launch: readonly string[];
 }): Promise<RunningNginx> {
-  const { directory, ports, launch } = options;
+  const { directory, sizes, launch } = options;
   mkdirSync(join(directory, 'files'), { recursive: true });
-  writeFileSync(join(directory, 'files/large'), Buffer.alloc(options.largeBytes, 'large'));
-  writeFileSync(join(directory, 'files/small'), Buffer.alloc(options.smallBytes, 'small'));
-  // As root nginx would drop to a user that can't read a private temporary folder.
-  const user = process.getuid?.() === 0 ? 'user root;' : '';
-  const configs = { origin: originConfig, cache: cacheConfig, relay: relayConfig };
-  const started = Object.entries(configs).map(([name, config]) => {
-    const file = join(directory, `${name}.conf`);
-    writeFileSync(file, config(directory, ports, user));
-    const command = [...launch, 'nginx', '-c', file, '-p', directory];
-    return spawn(command[0] ?? 'nginx', command.slice(1), { stdio: ['ignore', 2, 2] });
-  });
-  const [origin, cache, relay] = started;
-  const stopAll = async (): Promise<void> => {
-    await Promise.all(started.map(stop));
-  };
-  for (const port of [ports.origin, ports.cache, ports.relay]) await untilAnswers(port);
-  if (origin === undefined || cache === undefined || relay === undefined)
-    throw new Error('unreachable');
-  return { relay, cache, stop: stopAll };
-}
-
-/** Waits until something answers HTTP on a local port, ten seconds at most. */
-async function untilAnswers(port: number): Promise<void> {
-  for (let attempt = 0; attempt < 200; attempt++) {
-    try {
-      await fetch(`http://127.0.0.1:${port}/`, { signal: AbortSignal.timeout(1000) });
-      return;
-    } catch {
-      await sleep(50);
-    }
+  for (const { prefix, bytes } of sizes) {
+    writeFileSync(join(directory, 'files', prefix), Buffer.alloc(bytes, prefix));
   }
-  throw new Error(`nothing answers on 127.0.0.1:${port}`);
+  const free = await freePorts(roles.length);
+  const ports = Object.fromEntries(roles.map((role, at) => [role, free[at] ?? 0])) as Ports;
+  const children = new Map<NginxRole, StartedChild>();
+  for (const role of roles) {
+    const file = join(directory, `${role}.conf`);
+    const server = configs[role](directory, ports, sizes);
+    writeFileSync(file, `${common(directory, role)}http {${http(directory, role)}${server}}\n`);
+    const child = start(launch, ['nginx', '-c', file, '-p', directory]);
+    child.stdout?.resume();
+    children.set(role, child);
+  }
+  const pidsOf = (role: NginxRole): number[] => processTree(children.get(role)?.pid ?? 0);
+  const stopAll = async (): Promise<void> => {
+    await Promise.all([...children.values()].map(stop));
+  };
+  try {
+    for (const role of roles) {
+      await untilAnswers(ports[role], () => children.get(role)?.output() ?? '');
+    }
+  } catch (error) {
+    await stopAll();
+    throw error;
+  }
+  return {
+    peer: (role) => ({
+      port: ports[role],
+      pids: () => (role === 'relay' ? [...pidsOf('relay'), ...pidsOf('cache')] : pidsOf(role)),
+      stop: stopAll,
+    }),
+    stop: stopAll,
+  };
 }

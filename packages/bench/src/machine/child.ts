@@ -9,6 +9,11 @@ const canPin = hasTaskset && availableParallelism() >= 2;
 export const serverPrefix: readonly string[] = canPin ? ['taskset', '-c', '0'] : [];
 export const clientPrefix: readonly string[] = canPin ? ['taskset', '-c', '1'] : [];
 
+/** Moves a process with all its threads to the servers' processor, once it has started. */
+export function pinToServers(pid: number): void {
+  if (canPin) spawnSync('taskset', ['-a', '-c', '-p', '0', String(pid)], { stdio: 'ignore' });
+}
+
 /** A child, and the last of what it printed to standard error. */
 export type StartedChild = ChildProcess & { readonly output: () => string };
 
@@ -39,18 +44,19 @@ export async function stop(child: ChildProcess): Promise<void> {
   await ended;
 }
 
-/** Feeds a child its input, waits for its end and gives what it printed. Throws when it fails. */
+/** Feeds a child its input, waits for its end and gives what it printed. Throws when it fails, that is, ends with another code. */
 export async function runToEnd(
   prefix: readonly string[],
   command: readonly string[],
   input: string,
+  allowedCodes: readonly number[] = [0],
 ): Promise<string> {
   const child = start(prefix, command);
   const printed: string[] = [];
   child.stdout?.on('data', (chunk: Buffer) => printed.push(chunk.toString()));
   child.stdin?.end(input);
   const code = await new Promise<number | null>((resolve) => child.once('exit', resolve));
-  if (code !== 0)
+  if (code === null || !allowedCodes.includes(code))
     throw new Error(`${command.join(' ')} ended with ${String(code)}\n${child.output()}`);
   return printed.join('');
 }

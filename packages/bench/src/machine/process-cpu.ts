@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { execFileSync } from 'node:child_process';
 
-const ticksPerSecond = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
+export const ticksPerSecond = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
 
 /** User and system CPU seconds that a process and all its threads have used so far, from /proc. */
 function cpuSeconds(pid: number): number {
@@ -11,7 +11,7 @@ function cpuSeconds(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
 }
 
-/** CPU seconds that all these processes have used since then; one that ended meanwhile counts until it was last seen alive. */
+/** CPU seconds that these processes have used since then; one that ended meanwhile counts until it was last seen alive. */
 export class CpuMeter {
   readonly #before: readonly { readonly pid: number; readonly seconds: number }[];
 
@@ -19,10 +19,10 @@ export class CpuMeter {
     this.#before = pids.map((pid) => ({ pid, seconds: secondsOrNull(pid) ?? 0 }));
   }
 
-  used(): number {
-    return this.#before.reduce(
-      (sum, { pid, seconds }) => sum + Math.max(0, (secondsOrNull(pid) ?? seconds) - seconds),
-      0,
+  /** Of each process. */
+  used(): number[] {
+    return this.#before.map(({ pid, seconds }) =>
+      Math.max(0, (secondsOrNull(pid) ?? seconds) - seconds),
     );
   }
 }

@@ -1,0 +1,37 @@
+/** How long and how large: chosen on the command line. */
+export interface Scale {
+  readonly rounds: number;
+  /** Requests of one round of small reads. */
+  readonly requests: number;
+  /** Distinct 64 KiB objects. */
+  readonly objects: number;
+  /** Objects of 256 MiB whose 4 KiB ranges are read: 65,536 ranges each. */
+  readonly largeObjects: number;
+  /** Blocks of a full cache. */
+  readonly blocks: number;
+  /** Bytes of one round of large reads. */
+  readonly bulkBytes: number;
+  /** Sizes of requests that all peers are measured with. */
+  readonly peerSizes: readonly ('4 KiB' | '64 KiB' | '1 MiB')[];
+}
+
+export const fullScale: Scale = {
+  rounds: 3,
+  requests: 300_000,
+  objects: 100_000,
+  largeObjects: 2,
+  blocks: 4 << 20,
+  bulkBytes: 8 * 2 ** 30,
+  peerSizes: ['4 KiB', '64 KiB', '1 MiB'],
+};
+
+/** A sample of everything: whether it runs, and about where it stands. */
+export const quickScale: Scale = {
+  rounds: 2,
+  requests: 12_000,
+  objects: 2_000,
+  largeObjects: 1,
+  blocks: 256 << 10,
+  bulkBytes: 2 ** 29,
+  peerSizes: ['4 KiB'],
+};
