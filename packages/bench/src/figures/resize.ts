@@ -34,6 +34,9 @@ export async function measureResize(run: Run): Promise<FigureResult[]> {
     run.progress.say('P9: four nodes, everything is read once');
     await readAll(stage);
     await ours.settled();
+    if (origin.sentBytes() < bytesOf(stage.hotSet)) {
+      throw new Error('the kernel counts less than S3 must have sent: its count means nothing');
+    }
     const added = await whileLoaded(stage, 'a fifth node joins', async () => {
       await ours.addNode();
       await ringHas(ours, 5);

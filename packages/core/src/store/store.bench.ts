@@ -8,6 +8,7 @@
  */
 import { mix32, type Hash128 } from '../base/hash.ts';
 import { Prng } from '../base/prng.ts';
+import { nanoseconds } from '../base/stopwatch.bench.ts';
 import { NO_SLOT, Store } from './store.ts';
 
 const MIB = 1 << 20;
@@ -88,12 +89,6 @@ export function measureStore(blocks: number): StoreFigures {
     bytesPerBlock,
     resultHash: resultHash >>> 0,
   };
-}
-
-function nanoseconds(times: number, step: (i: number) => void): number {
-  const start = performance.now();
-  for (let i = 0; i < times; i++) step(i);
-  return ((performance.now() - start) * 1e6) / times;
 }
 
 function memoryLatency(times: number): number {

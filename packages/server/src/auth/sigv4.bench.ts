@@ -1,24 +1,24 @@
 /**
  * What one check costs: parsing the head and verifying a header signature, as on every hit.
  *
- *     node packages/server/src/auth/sigv4.bench.ts [ITERATIONS]
+ *     node packages/server/src/auth/sigv4.bench.ts [REQUESTS]
  *
- * Prints CPU microseconds for each, and a count of accepted requests so that the work can't be optimised away.
+ * The result hash follows from the heads' lengths and from what was accepted; of signatures every second one is wrong.
  */
 import { createHash, createHmac } from 'node:crypto';
+import { mix32 } from '@s3-accelerator/core/base/hash.ts';
 import { Digester } from '@s3-accelerator/native/digester.ts';
 import { RequestHead } from '../http/request-head.ts';
 import { RequestParser, newHeadProgress } from '../http/request-parser.ts';
 import { ClientTable } from './clients.ts';
 import { SigV4, requiredScratchBytes } from './sigv4.ts';
 
-const iterations = Number(process.argv[2] ?? 300_000);
 const now = Date.UTC(2026, 10, 29, 12);
 const client = { accessKeyId: 'AKIAIOSFODNN7EXAMPLE', secretAccessKey: 'secret', grants: [] };
 const hash = createHash('sha256').digest('hex');
 
 /** A GET as the JavaScript SDK sends it: 12 headers, 6 of them signed. */
-function sampleRequest(): Buffer {
+function sampleRequest(isSigned: boolean): Buffer {
   const path = '/bucket-name/some/prefix/shard-00017.bin';
   const headers: Record<string, string> = {
     Host: '127.0.0.1:9000',
@@ -56,36 +56,73 @@ function sampleRequest(): Buffer {
   const digest = createHash('sha256').update(canonical).digest('hex');
   const signature = hmac(key, `AWS4-HMAC-SHA256\n20261129T120000Z\n${scope}\n${digest}`);
   headers['Authorization'] =
-    `AWS4-HMAC-SHA256 Credential=${client.accessKeyId}/${scope}, SignedHeaders=${signed.join(';')}, Signature=${signature.toString('hex')}`;
+    `AWS4-HMAC-SHA256 Credential=${client.accessKeyId}/${scope}, SignedHeaders=${signed.join(';')}, Signature=${isSigned ? signature.toString('hex') : hash}`;
   const text = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   return Buffer.from(`GET ${path}?x-id=GetObject HTTP/1.1\r\n${text.join('')}\r\n`);
 }
 
-const text = sampleRequest();
-const bytes = new Uint8Array(text.buffer, text.byteOffset, text.length);
-const head = new RequestHead();
-const parser = new RequestParser(head);
-const sigv4 = new SigV4(new Digester(requiredScratchBytes), new ClientTable([client]), {
-  region: 'us-east-1',
-  maxScopes: 1024,
-});
-const progress = newHeadProgress();
-
-function measure(name: string, step: () => boolean): void {
-  for (let warm = 0; warm < iterations / 10; warm += 1) step();
-  let accepted = 0;
-  const before = process.cpuUsage();
-  for (let run = 0; run < iterations; run += 1) if (step()) accepted += 1;
-  const used = process.cpuUsage(before);
-  const each = (used.user + used.system) / iterations;
-  console.log(`${name.padEnd(8)} ${each.toFixed(3)} us, ${accepted} of ${iterations} accepted`);
+export interface CheckFigures {
+  /** CPU microseconds for a head of that many bytes. */
+  readonly headBytes: number;
+  readonly parse: number;
+  readonly check: number;
+  /** Of all requests that were checked. */
+  readonly accepted: number;
+  readonly resultHash: number;
 }
 
-console.log(`head of ${text.length} bytes`);
-const parse = (): boolean => {
-  progress.scanned = 0;
-  return parser.parse(bytes, text, 0, text.length, progress) === 'complete';
-};
-measure('parse', parse);
-measure('check', () => sigv4.check(head, now) === null);
-measure('both', () => parse() && sigv4.check(head, now) === null);
+/** Parses as many heads, then checks as many signatures. */
+export function measureChecks(requests: number): CheckFigures {
+  const texts = [true, false].map(sampleRequest);
+  const head = new RequestHead();
+  const parser = new RequestParser(head);
+  const sigv4 = new SigV4(new Digester(requiredScratchBytes), new ClientTable([client]), {
+    region: 'us-east-1',
+    maxScopes: 1024,
+  });
+  const progress = newHeadProgress();
+  let resultHash = 0;
+  let accepted = 0;
+  const parse = (i: number): void => {
+    const text = texts[i & 1]!;
+    progress.scanned = 0;
+    const bytes = new Uint8Array(text.buffer, text.byteOffset, text.length);
+    const state = parser.parse(bytes, text, 0, text.length, progress);
+    resultHash = mix32(resultHash ^ (state === 'complete' ? text.length : 0));
+  };
+  const check = (i: number): void => {
+    const isRight = sigv4.check(head, now) === null;
+    if (isRight) accepted += 1;
+    resultHash = mix32(resultHash ^ (isRight ? i : 0));
+  };
+  const both = (i: number): void => {
+    parse(i);
+    check(i);
+  };
+  cpuUs(requests, both);
+  const ofParse = cpuUs(requests, parse);
+  accepted = 0;
+  const ofBoth = cpuUs(requests, both);
+  return {
+    headBytes: texts[0]!.length,
+    parse: ofParse,
+    check: ofBoth - ofParse,
+    accepted,
+    resultHash: resultHash >>> 0,
+  };
+}
+
+function cpuUs(times: number, step: (i: number) => void): number {
+  const before = process.cpuUsage();
+  for (let i = 0; i < times; i++) step(i);
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / times;
+}
+
+if (import.meta.main) {
+  const requests = Number(process.argv[2] ?? 300_000);
+  const { headBytes, parse, check, accepted, resultHash } = measureChecks(requests);
+  console.log(`head of ${headBytes} bytes`);
+  console.log(`parse ${parse.toFixed(3)} us, check ${check.toFixed(3)} us`);
+  console.log(`${accepted} of ${requests} accepted, result hash ${resultHash}`);
+}

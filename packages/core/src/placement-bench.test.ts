@@ -1,0 +1,9 @@
+import { equal, notEqual } from 'node:assert/strict';
+import { test } from 'node:test';
+import { measurePlacement } from './placement.bench.ts';
+
+test('the benchmark of placement runs and gives the same result each time, another one for another ring', () => {
+  const first = measurePlacement(64, 2000);
+  equal(measurePlacement(64, 2000).resultHash, first.resultHash);
+  notEqual(measurePlacement(65, 2000).resultHash, first.resultHash);
+});
