@@ -449,6 +449,17 @@ test('a cluster that restarted whole outbids the ring that a gateway still holds
   equal(network.running[0]!.rings.length, 2);
 });
 
+test('one that comes to the very epoch of that ring outbids it as well', () => {
+  const network = settledCluster(35, 3);
+  const held = network.running[0]!.ring!.version + 1;
+  byId(network, 1).act((membership, now) => {
+    membership.onVersionSeen(now, held);
+  });
+  const isAbove = (): boolean => network.running[0]!.ring!.version > held;
+  ok(network.until(30_000, () => network.agreeOn(idsOf(3)) && isAbove()) >= 0);
+  equal(network.running[0]!.rings.length, 2);
+});
+
 test('a version that is explained in time is not outbid', () => {
   const network = settledCluster(36, 3);
   const nodes = nodesOf(4);

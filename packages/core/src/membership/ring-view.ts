@@ -8,7 +8,8 @@
  * they have heard each other, which is newer than both.
  *
  * Gateways keep to the newest version they have seen. Should a whole cluster restart and forget its counters, gateways
- * that live on show the old version around; a node that can't explain it after a while raises its own counter above it.
+ * that live on show the old version around; a node that can't explain it after a while raises its own counter above it. That
+ * includes a version of the very epoch that the new cluster has come to, whose hash happens to be the greater one.
  */
 import { epochOf, Ring, ringVersion } from '../ring.ts';
 import { isPlaced, maxPlace } from './member-record.ts';
@@ -23,7 +24,7 @@ export class RingView {
   #changedAt = Infinity;
   #settledAt = Infinity;
   #outbidAt = Infinity;
-  #outbidEpoch = 0;
+  #outbidVersion = 0;
 
   constructor(parts: MembershipParts) {
     this.#parts = parts;
@@ -66,10 +67,10 @@ export class RingView {
 
   /** Somebody holds a ring of this version. */
   onVersionSeen(now: number, version: number): void {
-    const epoch = epochOf(version);
     const { timing, prng, table } = this.#parts;
-    if (epoch <= table.epoch) return;
-    this.#outbidEpoch = Math.max(this.#outbidEpoch, epoch);
+    const isKnown = this.#ring !== null && version <= this.#ring.version;
+    if (isKnown || epochOf(version) < table.epoch) return;
+    this.#outbidVersion = Math.max(this.#outbidVersion, version);
     // Whoever is first is enough: the others learn of it before they are due.
     if (this.#outbidAt === Infinity) {
       this.#outbidAt = now + timing.versionPatienceMs + prng.below(timing.versionPatienceMs);
@@ -84,9 +85,10 @@ export class RingView {
   #outbid(): void {
     this.#outbidAt = Infinity;
     const { self, table } = this.#parts;
-    const lacking = this.#outbidEpoch - table.epoch;
-    this.#outbidEpoch = 0;
-    if (lacking <= 0 || !isMember(self)) return;
+    const lacking = epochOf(this.#outbidVersion) - table.epoch;
+    const isKnown = this.#ring !== null && this.#outbidVersion <= this.#ring.version;
+    this.#outbidVersion = 0;
+    if (isKnown || lacking < 0 || !isMember(self)) return;
     const { record } = table.find(self.nodeId)!;
     // An even step, so that a place stays one.
     const step = lacking - (lacking % 2) + 2;
