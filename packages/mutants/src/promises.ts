@@ -17,10 +17,10 @@ const checkersOf: Readonly<Record<Rule, readonly CheckerName[]>> = {
   5: ['coalescing', 'answers'],
   6: ['durability', 'stored-blocks'],
   7: ['authorisation'],
-  8: ['answers'],
+  8: ['answers', 'rings'],
   9: ['liveness', 'leaks', 'bounds'],
   10: ['answers'],
-  thrift: ['admission'],
+  thrift: ['admission', 'handovers', 'standing-in'],
 };
 
 const columns = 140;

@@ -157,6 +157,35 @@ const planted: readonly [CheckerName, (made: HandMade, checkers: Checkers) => vo
       checkers.ended(0);
     },
   ],
+  [
+    'rings',
+    (_, checkers) => {
+      const by = { process: 'node', id: 0, life: 1 } as const;
+      checkers.ringAdopted({ by, at: 1, version: 1, members: [0], owners: [1] });
+    },
+  ],
+  [
+    'rings',
+    (_, checkers) => {
+      const process = { name: 'node 0', version: 1, members: [0, 1] };
+      checkers.clusterSeen({ running: [0], processes: [process] });
+    },
+  ],
+  [
+    'handovers',
+    (_, checkers) => {
+      const at = { bucket: 'b', key: 'k', etag: '"x"', first: 0 };
+      checkers.movedFill({ ...at, node: 1, life: 1, sentAt: 9, holders: [0] });
+    },
+  ],
+  [
+    'standing-in',
+    (_, checkers) => {
+      const gateway = { gateway: 0, gatewayLife: 1 };
+      checkers.nodeFailed({ ...gateway, node: 2, at: 1 });
+      checkers.standInAsked({ ...gateway, node: 2, ranked: [1, 2], at: 2 });
+    },
+  ],
 ];
 for (const [name, plant] of planted) {
   void test(`a violation reaches the door under its checker’s name: ${name}`, () => {

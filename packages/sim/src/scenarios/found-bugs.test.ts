@@ -2,6 +2,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { test } from 'node:test';
 import { HEADER_BYTES } from '@s3-accelerator/core/journal/table-header.ts';
+import { Ring } from '@s3-accelerator/core/ring.ts';
 import { BLOCK, tell } from './story.ts';
 
 // Seed 176: an object was written over with the very same bytes. Its ETag stayed, so S3 confirmed what the home knew with a
@@ -97,3 +98,18 @@ for (const isKnown of [false, true]) {
     });
   });
 }
+
+// Seed 341: all nodes of a cluster ended one after the other, and began a new one that knew nothing of the changes before. Its ring came to
+// the same epoch as the last one of the old cluster, which a gateway had kept, but with a lesser hash. Nodes took only higher epochs for
+// unknown, so nobody outbid the old ring: the gateway placed by it for ever, and asked a node that was gone.
+test('a gateway that outlived a whole cluster comes to the ring of the next one', () => {
+  tell({ cluster: { nodes: 2 } }, (story) => {
+    story.put('a/table', BLOCK);
+    const { version, members } = story.world.ring;
+    story.world.gateways[0]!.run!.ring.advance(new Ring(version + 1, members.slice(1)));
+    ok(!story.world.isSettled);
+    story.agree();
+    equal(story.world.gateways[0]!.run!.ring.current.members.length, 2);
+    equal(story.get('a/table').status, 200);
+  });
+});

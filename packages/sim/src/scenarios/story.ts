@@ -210,6 +210,23 @@ export class Story {
     mend();
   }
 
+  /** A node that wasn't there is started, and everybody comes to know. */
+  add(node: NodeHost): void {
+    node.start();
+    this.agree();
+  }
+
+  /** A node leaves the ring, and everybody comes to know; it hands over as long as the window lasts. */
+  leave(node: NodeHost): void {
+    node.leave(this.world.options.node.fallbackWindowMs);
+    this.agree();
+  }
+
+  /** Lets everybody come to one ring, the one of the nodes that run. */
+  agree(): void {
+    this.until(() => this.world.isSettled);
+  }
+
   /** The last page: everything comes to rest, and nothing is left of anything. */
   end(): void {
     const { queue } = this.world;

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { MovedFill, PeerAsk } from '../history/peer-ask.ts';
+import { checkMovedFill } from './handovers.ts';
+import { HandMade, rules } from './testing/hand-made.ts';
+
+const block = { node: 1, life: 2, bucket: 'b', key: 'k', etag: '"x"', first: 32 };
+const fill: MovedFill = { ...block, sentAt: 5000, holders: [0] };
+
+function check(asks: readonly Partial<PeerAsk>[], change: Partial<MovedFill> = {}): string | null {
+  const { history } = new HandMade();
+  const ask: PeerAsk = { ...block, peer: 0, askedAt: 4000, end: 'absent', endedAt: 4010 };
+  for (const other of asks) history.peerAsked({ ...ask, ...other });
+  return checkMovedFill(history, rules, { ...fill, ...change });
+}
+
+describe('what a previous owner holds', () => {
+  void test('is read from S3 once that owner was asked, whatever it said', () => {
+    for (const end of ['absent', 'failed', 'givenUp', 'served'] as const) {
+      assert.equal(check([{ end }]), null);
+    }
+  });
+
+  void test('isn’t read from S3 before', () => {
+    assert.match(check([]) ?? '', /never asked node 0/);
+  });
+
+  void test('was asked for by that very life, of that very owner, block and version', () => {
+    for (const other of [{ life: 1 }, { node: 2 }, { peer: 2 }, { first: 0 }, { etag: '"y"' }]) {
+      assert.match(check([other]) ?? '', /never asked node 0/, JSON.stringify(other));
+    }
+  });
+
+  void test('is asked for at each of two that hold it', () => {
+    assert.match(check([{}], { holders: [0, 3] }) ?? '', /never asked node 3/);
+    assert.equal(check([{}, { peer: 3 }], { holders: [0, 3] }), null);
+  });
+
+  void test('may be read from S3 while the owner is left alone for its silence', () => {
+    const silent = { first: -1, etag: '', key: 'other' };
+    for (const end of ['failed', 'givenUp'] as const) {
+      assert.equal(check([{ ...silent, end }]), null);
+      const earlier = { ...silent, end, endedAt: 5000 - 2 * rules.peerRestMs - 10 };
+      assert.match(check([earlier]) ?? '', /never asked/);
+    }
+    assert.match(check([{ ...silent, end: 'absent' }]) ?? '', /never asked/);
+    assert.match(check([{ ...silent, end: 'givenUp', life: 1 }]) ?? '', /never asked/);
+  });
+});
