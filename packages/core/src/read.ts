@@ -113,6 +113,30 @@ export interface OriginError {
  */
 export type ReadFailure = 'changed' | 'uncacheable' | 'busy' | 'origin' | 'peer' | 'absent';
 
+/**
+ * A placement that is read so much that its owner lent it to others: whoever follows the hint spreads its reads over them all.
+ */
+export interface HotHint {
+  /** How long the leases last from sending the answer on, in milliseconds; 0 for no hint. */
+  remainingMs: number;
+  /** Node ids: the owner, then those that hold a lease. */
+  readonly nodes: number[];
+}
+
+/** The most nodes that an owner lends a placement to. */
+export const maxHotReplicas = 8;
+
+/** A record to fill in: no hint. */
+export function newHotHint(): HotHint {
+  return { remainingMs: 0, nodes: [] };
+}
+
+export function copyHotHint(from: Readonly<HotHint>, into: HotHint): void {
+  into.remainingMs = from.remainingMs;
+  into.nodes.length = from.nodes.length;
+  for (const [at, nodeId] of from.nodes.entries()) into.nodes[at] = nodeId;
+}
+
 export interface ReadAnswer {
   kind: 'metadata' | 'bytes' | 'failure';
   /** metadata: the object, as confirmed `ageMs` ago, good for `lifetimeMs` from that confirmation (Infinity: immutable). */
@@ -126,6 +150,8 @@ export interface ReadAnswer {
   bodyFirst: number;
   failure: ReadFailure;
   error: OriginError | null;
+  /** metadata, bytes: of the placement that was asked about, home or chunk. */
+  readonly hot: HotHint;
 }
 
 /** A record to fill in: as it is, the answer of a node that couldn't be reached. */
@@ -139,5 +165,6 @@ export function newReadAnswer(): ReadAnswer {
     bodyFirst: 0,
     failure: 'peer',
     error: null,
+    hot: newHotHint(),
   };
 }

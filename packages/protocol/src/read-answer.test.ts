@@ -260,7 +260,7 @@ test('figures, flags and bodies that make no sense are refused', () => {
     assert.equal(changed(encodeMetadata(1, 2), high + field + 3, 1), 'figure');
   }
   assert.equal(changed(encodeMetadata(1, 2, metadata.size, 0), 12, 1), 'figure');
-  assert.equal(changed(encodeMetadata(1, 2), 5, 4), 'reserved');
+  assert.equal(changed(encodeMetadata(1, 2), 5, 8), 'reserved');
   assert.equal(changed(encodeMetadata(1, 2), frameHeaderBytes + 58, 1), 'reserved');
   assert.equal(changed(encodeFailure('busy', null), frameHeaderBytes, 6), 'figure');
   assert.equal(changed(encodeFailure('busy', null), frameHeaderBytes + 1, 2), 'figure');

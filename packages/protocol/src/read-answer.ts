@@ -3,8 +3,9 @@
  *
  *     metadata  size u64, lastModified u64, version 16, ageMs u64, lifetimeMs u64, bodyFirst u64, etag length u16,
  *               zero u16, header length u32, etag, header lines; then `bodyLength` body bytes
- *               flag 1: immutable (lifetimeMs is Infinity)
+ *               flag 1: immutable (lifetimeMs is Infinity); flag 2: knows checksums
  *     bytes     nothing; then `bodyLength` body bytes, those that were asked for
+ *     both      flag 4: a hot hint ends the payload (hot-hint.ts)
  *     failure   kind u8, with error u8, status u16, code length u16, zero u16, header length u32, body length u32, code,
  *               header lines, error body
  *
@@ -13,6 +14,7 @@
  * Ages are rounded up and lifetimes down, so that crossing the wire never makes metadata look fresher than it is.
  */
 import type {
+  HotHint,
   ObjectMetadata,
   OriginError,
   ReadAnswer,
@@ -33,11 +35,14 @@ import {
 } from './bytes.ts';
 import type { FrameFault, FrameHeader } from './frame.ts';
 import { encodeFrameHeader, frameHeaderBytes, FrameType } from './frame.ts';
+import { decodeHint, encodeHint, hintBytes, sendableHint } from './hot-hint.ts';
 
 const metadataFixedBytes = 64;
 const failureFixedBytes = 16;
 const immutableFlag = 1;
 const knowsChecksumsFlag = 2;
+const hintFlag = 4;
+const metadataFlags = immutableFlag | knowsChecksumsFlag | hintFlag;
 const failures: readonly ReadFailure[] = [
   'changed',
   'uncacheable',
@@ -47,9 +52,13 @@ const failures: readonly ReadFailure[] = [
   'absent',
 ];
 
-/** Bytes of a metadata answer's frame, without its body. */
-export function metadataAnswerBound(metadata: ObjectMetadata): number {
-  return frameHeaderBytes + metadataFixedBytes + metadata.etag.length + metadata.headerLines.length;
+/** Bytes that a metadata answer's frame takes at most, without its body. */
+export function metadataAnswerBound(
+  { etag, headerLines }: ObjectMetadata,
+  hint: HotHint | null = null,
+): number {
+  const fixed = frameHeaderBytes + metadataFixedBytes + hintBytes(hint);
+  return fixed + etag.length + headerLines.length;
 }
 
 /** Writes a metadata answer; `bodyLength` bytes of the object from `bodyFirst` must be sent right behind it. */
@@ -63,7 +72,9 @@ export function encodeMetadataAnswer(
   bodyFirst: number,
   bodyLength: number,
   ringMark: number,
+  hot: HotHint | null = null,
 ): number {
+  const hint = sendableHint(hot);
   const immutable = lifetimeMs === Infinity;
   let at = start + frameHeaderBytes;
   at = writeU64(into, at, metadata.size);
@@ -78,16 +89,21 @@ export function encodeMetadataAnswer(
   at = writeU32(into, at, metadata.headerLines.length);
   at = writeBinary(into, at, metadata.etag);
   at = writeBytes(into, at, metadata.headerLines);
+  if (hint !== null) at = encodeHint(into, at, hint);
   const payload = at - start - frameHeaderBytes;
   const flags =
-    (immutable ? immutableFlag : 0) | (metadata.knowsChecksums ? knowsChecksumsFlag : 0);
+    (immutable ? immutableFlag : 0) |
+    (metadata.knowsChecksums ? knowsChecksumsFlag : 0) |
+    (hint === null ? 0 : hintFlag);
   const { answerMetadata } = FrameType;
   encodeFrameHeader(into, start, answerMetadata, flags, requestId, payload, bodyLength, ringMark);
   return at;
 }
 
-/** Bytes of a bytes answer's frame, without its body. */
-export const bytesAnswerBytes = frameHeaderBytes;
+/** Bytes that a bytes answer's frame takes at most, without its body. */
+export function bytesAnswerBound(hint: HotHint | null = null): number {
+  return frameHeaderBytes + hintBytes(hint);
+}
 
 /** Writes a bytes answer; `bodyLength` bytes must be sent right behind it. */
 export function encodeBytesAnswer(
@@ -96,9 +112,15 @@ export function encodeBytesAnswer(
   requestId: number,
   bodyLength: number,
   ringMark: number,
+  hot: HotHint | null = null,
 ): number {
   const { answerBytes } = FrameType;
-  return encodeFrameHeader(into, start, answerBytes, 0, requestId, 0, bodyLength, ringMark);
+  const hint = sendableHint(hot);
+  const flags = hint === null ? 0 : hintFlag;
+  const payload = hintBytes(hint);
+  encodeFrameHeader(into, start, answerBytes, flags, requestId, payload, bodyLength, ringMark);
+  const at = start + frameHeaderBytes;
+  return hint === null ? at : encodeHint(into, at, hint);
 }
 
 export function failureAnswerBound(error: OriginError | null): number {
@@ -147,9 +169,11 @@ export function decodeReadAnswer(
   into.metadata = null;
   into.error = null;
   into.bodyLength = header.bodyLength;
+  into.hot.remainingMs = 0;
   switch (header.type) {
     case FrameType.answerBytes:
       into.kind = 'bytes';
+      if (header.flags === hintFlag) return decodeHint(bytes, start, end, into.hot);
       if (header.flags !== 0) return 'reserved';
       return start === end ? null : 'length';
     case FrameType.answerMetadata:
@@ -169,11 +193,13 @@ function decodeMetadata(
   into: ReadAnswer,
 ): FrameFault | null {
   if (end - start < metadataFixedBytes) return 'length';
-  if (header.flags > (immutableFlag | knowsChecksumsFlag)) return 'reserved';
+  if ((header.flags & ~metadataFlags) !== 0) return 'reserved';
   if (readU16(bytes, start + 58) !== 0) return 'reserved';
   const etagStart = start + metadataFixedBytes;
   const headersStart = etagStart + readU16(bytes, start + 56);
-  if (headersStart + readU32(bytes, start + 60) !== end) return 'length';
+  const headersEnd = headersStart + readU32(bytes, start + 60);
+  const isHinted = (header.flags & hintFlag) !== 0;
+  if (isHinted ? headersEnd > end : headersEnd !== end) return 'length';
 
   const size = readU64(bytes, start);
   const lastModified = readU64(bytes, start + 8);
@@ -192,11 +218,11 @@ function decodeMetadata(
     etag: readBinary(bytes, etagStart, headersStart),
     size,
     lastModified,
-    headerLines: bytes.slice(headersStart, end),
+    headerLines: bytes.slice(headersStart, headersEnd),
     knowsChecksums: (header.flags & knowsChecksumsFlag) !== 0,
     version,
   };
-  return null;
+  return isHinted ? decodeHint(bytes, headersEnd, end, into.hot) : null;
 }
 
 function decodeFailure(

@@ -6,6 +6,8 @@ export interface GatewayCounters {
   /** Reads sent to nodes, by kind. */
   lookups: number;
   pieces: number;
+  /** Those of both that went to another node than the owner because their placement is hot. */
+  spreadReads: number;
   /** Body bytes of nodes' answers that were queued for clients. */
   bodyBytes: number;
   /** Requests whose metadata was known here. */
@@ -32,6 +34,7 @@ export function newGatewayCounters(): GatewayCounters {
     withoutBody: 0,
     lookups: 0,
     pieces: 0,
+    spreadReads: 0,
     bodyBytes: 0,
     metadataHits: 0,
     restarts: 0,

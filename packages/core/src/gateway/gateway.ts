@@ -22,6 +22,7 @@ import type { ClientRequest } from './client-request.ts';
 import { newGatewayCounters, type GatewayCounters } from './counters.ts';
 import type { ExchangeId, GatewayEffects, ReadId } from './effects.ts';
 import { Exchanges } from './exchanges.ts';
+import { HotHints } from './hot-hints.ts';
 import { Knowledge, type WriteOutcome } from './knowledge.ts';
 import type { GatewayLimits } from './limits.ts';
 import type { Moment } from './moment.ts';
@@ -43,7 +44,7 @@ export interface GatewayOptions {
   readonly seed: number;
 }
 
-/** What a gateway holds right now; all but the metadata is zero when no client is served. */
+/** What a gateway holds right now; all but metadata and hints is zero when no client is served. */
 export interface GatewayLevels {
   readonly clientReads: number;
   readonly outstandingReads: number;
@@ -51,6 +52,8 @@ export interface GatewayLevels {
   readonly untakenBytes: number;
   /** Nodes that reads go round. */
   readonly suspects: number;
+  /** Hot placements whose reads are spread over several nodes. */
+  readonly hotHints: number;
   readonly metadataEntries: number;
   readonly metadataBytes: number;
 }
@@ -59,6 +62,7 @@ export class Gateway {
   readonly counters: GatewayCounters = newGatewayCounters();
   readonly #knowledge: Knowledge;
   readonly #suspects: Suspects;
+  readonly #hints: HotHints;
   readonly #planner: Planner;
   readonly #reads: OutstandingReads;
   readonly #exchanges: Exchanges;
@@ -72,7 +76,8 @@ export class Gateway {
     const moment = this.#moment;
     const knowledge = new Knowledge(moment, limits, epochs, seed);
     const suspects = new Suspects(limits.suspectMs);
-    const planner = new Planner(layout, ring, suspects);
+    const hints = new HotHints(limits.maxHotHints, seed);
+    const planner = new Planner(moment, layout, ring, suspects, hints, counters);
     const reads = new OutstandingReads(moment, limits);
     const exchanges = new Exchanges(effects, reads, limits, counters);
     const pieces = new Pieces(effects, planner, reads, exchanges, limits, counters);
@@ -89,6 +94,7 @@ export class Gateway {
     };
     this.#knowledge = knowledge;
     this.#suspects = suspects;
+    this.#hints = hints;
     this.#planner = planner;
     this.#reads = reads;
     this.#exchanges = exchanges;
@@ -202,6 +208,7 @@ export class Gateway {
       outstandingReads: this.#reads.inUse,
       untakenBytes: this.#reads.untakenBytes,
       suspects: this.#suspects.size,
+      hotHints: this.#hints.count,
       metadataEntries: this.#knowledge.metadata.count,
       metadataBytes: this.#knowledge.metadata.bytes,
     };

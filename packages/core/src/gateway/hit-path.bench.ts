@@ -57,6 +57,8 @@ class Wire implements GatewayEffects, NodeEffects {
   slot: SlotId = -1;
   length = 0;
   finished = 0;
+  hints = 0;
+  messages = 0;
   relayed = 0;
 
   sendRead(read: ReadId, _nodeId: number, request: ReadRequest): void {
@@ -117,6 +119,12 @@ class Wire implements GatewayEffects, NodeEffects {
   }
   startFetch(): void {
     unexpected();
+  }
+  hintHot(): void {
+    this.hints += 1;
+  }
+  sendToNode(): void {
+    this.messages += 1;
   }
   startPeerFetch(): void {
     unexpected();

@@ -24,6 +24,8 @@ export interface GatewayLimits {
   readonly readTimeoutMs: number;
   /** How long an object is confirmed on every read after a write whose outcome nobody knows. */
   readonly unknownWriteMs: number;
+  /** Hot placements whose reads are spread. */
+  readonly maxHotHints: number;
 }
 
 export const defaultGatewayLimits: GatewayLimits = {
@@ -40,4 +42,5 @@ export const defaultGatewayLimits: GatewayLimits = {
   maxRestarts: 3,
   readTimeoutMs: 30_000,
   unknownWriteMs: 60_000,
+  maxHotHints: 1024,
 };

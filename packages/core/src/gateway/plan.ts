@@ -1,5 +1,6 @@
 /**
- * Where to ask: the home for what an object is, the owner for its bytes, and the next candidates when those failed.
+ * Where to ask: the home for what an object is, the owner for its bytes, and the next candidates when those failed. What is hot is
+ * asked of its owner and of those that hold a lease of it, in turn.
  *
  * Bytes are asked for one block at a time, up to the block's end: what a client that doesn't read can hold is a single
  * piece. Along with a piece goes how far the read will want to go in that stretch, so that one fetch from S3 can bring
@@ -8,8 +9,12 @@
 import type { Hash128 } from '../base/hash.ts';
 import { candidates, ownerOf, placeBlock, placeHome, type Placement } from '../placement.ts';
 import type { Layout } from '../layout.ts';
+import type { HotHint, ReadRequest } from '../read.ts';
 import type { Ring } from '../ring.ts';
 import { nobody } from './client-read.ts';
+import type { GatewayCounters } from './counters.ts';
+import type { HotHints } from './hot-hints.ts';
+import type { Moment } from './moment.ts';
 import type { Suspects } from './suspects.ts';
 
 /** How many of the nodes ranked first a read may be sent to, one after the other. */
@@ -23,16 +28,35 @@ interface PlannedPiece {
 }
 
 export class Planner {
-  ring: Ring;
+  #ring: Ring;
+  readonly #moment: Moment;
+  readonly #hints: HotHints;
+  readonly #counters: GatewayCounters;
   readonly #layout: Layout;
   readonly #suspects: Suspects;
   readonly #placement: Placement = { hi: 0, lo: 0 };
   readonly #ranked: number[] = [];
 
-  constructor(layout: Layout, ring: Ring, suspects: Suspects) {
+  constructor(
+    moment: Moment,
+    layout: Layout,
+    ring: Ring,
+    suspects: Suspects,
+    hints: HotHints,
+    counters: GatewayCounters,
+  ) {
+    this.#moment = moment;
     this.#layout = layout;
-    this.ring = ring;
+    this.#ring = ring;
     this.#suspects = suspects;
+    this.#hints = hints;
+    this.#counters = counters;
+  }
+
+  /** Places by another ring from now on. */
+  set ring(ring: Ring) {
+    this.#ring = ring;
+    this.#hints.clear();
   }
 
   get blockBytes(): number {
@@ -60,14 +84,22 @@ export class Planner {
   homeIsReplaced(hash: Hash128, tried: readonly number[], nodeId: number): boolean {
     if (tried.length === 0 && this.#suspects.isEmpty) return false;
     placeHome(hash, this.#placement);
-    return ownerOf(this.ring, this.#placement) !== nodeId;
+    return this.#isReplaced(nodeId);
   }
 
   /** The same of a piece's node, which `owner` gave. */
   ownerIsReplaced(hash: Hash128, size: number, piece: PlannedPiece): boolean {
     if (piece.tried.length === 0 && this.#suspects.isEmpty) return false;
     placeBlock(this.#layout, hash, size, this.#layout.blockOf(piece.first), this.#placement);
-    return ownerOf(this.ring, this.#placement) !== piece.nodeId;
+    return this.#isReplaced(piece.nodeId);
+  }
+
+  /** An answer to a read of `askedAt` says who else serves what it was about. */
+  learn(askedAt: number, { kind, hash, size, first }: ReadRequest, hint: HotHint): void {
+    if (hint.nodes.some((nodeId) => this.#ring.member(nodeId) === null)) return;
+    if (kind === 'lookup') placeHome(hash, this.#placement);
+    else placeBlock(this.#layout, hash, size, this.#layout.blockOf(first), this.#placement);
+    this.#hints.learn(askedAt, this.#placement, hint);
   }
 
   /** The last byte of the piece that begins at `position`, in a read up to `last`. */
@@ -81,10 +113,22 @@ export class Planner {
     return Math.min(last, this.#layout.stretchEnd(size, position) - 1);
   }
 
-  /** By rank: first those that nobody suspects, then the others. */
+  #isReplaced(nodeId: number): boolean {
+    if (ownerOf(this.#ring, this.#placement) === nodeId) return false;
+    return !this.#hints.names(this.#moment.now, this.#placement, nodeId);
+  }
+
+  /** Whose turn it is of a hot placement's nodes; else by rank: first those that nobody suspects, then the others. */
   #pick(tried: readonly number[]): number | null {
-    const { ring } = this;
+    const ring = this.#ring;
     if (ring.members.length === 0) return null;
+    if (this.#hints.count > 0) {
+      const nodeId = this.#hints.next(this.#moment.now, this.#placement, tried, this.#suspects);
+      if (nodeId >= 0) {
+        if (ownerOf(ring, this.#placement) !== nodeId) this.#counters.spreadReads += 1;
+        return nodeId;
+      }
+    }
     if (tried.length === 0 && this.#suspects.isEmpty) return ownerOf(ring, this.#placement);
     const count = candidates(ring, this.#placement, maxCandidates, this.#ranked);
     let suspect: number | null = null;

@@ -55,12 +55,13 @@ export class Stages {
 
   /** A node answered, whatever it was. */
   answered(client: ClientRead, read: OutstandingRead, answer: ReadAnswer): void {
-    const { suspects, pieces } = this.#parts;
+    const { planner, suspects, pieces } = this.#parts;
     if (answer.kind === 'failure') {
       this.fail(client, read, answer.failure, answer.error);
       return;
     }
     if (!suspects.isEmpty) suspects.clear(read.nodeId);
+    if (answer.hot.remainingMs > 0) planner.learn(read.askedAt, read.request, answer.hot);
     if (read !== client.lookup) {
       if (read.stage === 'asked' && pieces.fits(read, answer)) pieces.answered(client, read);
       else this.#rejectAnswer(client, read, answer);

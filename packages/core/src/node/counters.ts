@@ -18,7 +18,7 @@ export interface NodeCounters {
   fills: number;
   directStreams: number;
   fetchedBytes: number;
-  /** Questions to previous owners, blocks and metadata that came of them, the bytes, and those that weren't answered in time. */
+  /** Questions to previous owners and lenders, blocks and metadata that came of them, the bytes, and those that weren't answered in time. */
   handoversAsked: number;
   blocksTakenOver: number;
   metadataTakenOver: number;
@@ -27,6 +27,13 @@ export interface NodeCounters {
   /** Questions of other nodes that were answered with what is held, and those that weren't. */
   handedOver: number;
   notHeld: number;
+  /** Placements lent and lent anew; leases that came here, and those that ended; writes that lenders told of; leases that found no room. */
+  leasesGranted: number;
+  leasesRenewed: number;
+  leasesTaken: number;
+  leasesLapsed: number;
+  writesHeardOf: number;
+  leasesExhausted: number;
   /** Revalidations that S3 answered with 304. */
   confirmations: number;
   /** Blocks that were let in, blocks that reached the store, and writes that failed. */
@@ -79,6 +86,12 @@ export function newNodeCounters(): NodeCounters {
     handoverTimeouts: 0,
     handedOver: 0,
     notHeld: 0,
+    leasesGranted: 0,
+    leasesRenewed: 0,
+    leasesTaken: 0,
+    leasesLapsed: 0,
+    writesHeardOf: 0,
+    leasesExhausted: 0,
     confirmations: 0,
     admissions: 0,
     blocksStored: 0,

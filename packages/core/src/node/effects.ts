@@ -8,14 +8,15 @@
  */
 import type { Hash128 } from '../base/hash.ts';
 import type { JournalEffects } from '../journal/effects.ts';
-import type { ObjectMetadata, OriginError, ReadFailure, ReadRequest } from '../read.ts';
+import type { NodeMessage } from '../node-message.ts';
+import type { HotHint, ObjectMetadata, OriginError, ReadFailure, ReadRequest } from '../read.ts';
 import type { RangeKind } from '../s3/byte-range.ts';
 import type { SlotId } from '../store/store.ts';
 
 /** The driver's name for one read that waits for an answer; the core only hands it back. */
 export type Asker = number;
 
-/** The node's name for one fetch, from S3 or from a previous owner: slot and generation. */
+/** The node's name for one fetch, from S3 or from another node: slot and generation. */
 export type FetchId = number;
 
 /** A GET or HEAD to the origin. Reused: encode during the call. */
@@ -55,6 +56,8 @@ export interface FetchHead {
 export type FetchEnd = 'complete' | 'broken';
 
 export interface NodeEffects extends JournalEffects {
+  /** What this asker is answered with during the present event, if it is, carries this hint: bytes out of a slot, or metadata. */
+  hintHot(asker: Asker, hint: HotHint): void;
   /** Answers a lookup, without a body. Ages in milliseconds; lifetime Infinity for immutable. */
   answerMetadata(asker: Asker, metadata: ObjectMetadata, ageMs: number, lifetimeMs: number): void;
   /** Answers a lookup with `length` bytes from position `bodyFirst`, out of a slot (pinned until `onSlotSent`). */
@@ -108,6 +111,8 @@ export interface NodeEffects extends JournalEffects {
   receiveInto(fetch: FetchId, memory: number, length: number): void;
   /** Bytes bypass the memory: straight to one asker whose answer has begun, as they come. `onFetchEnd` follows. */
   receiveDirect(fetch: FetchId, asker: Asker): void;
+  /** Tells another node something. It may arrive late or never, and nobody hears which. */
+  sendToNode(nodeId: number, message: NodeMessage): void;
   /** Nobody wants it any more. No event follows for it. */
   cancelFetch(fetch: FetchId): void;
 

@@ -84,15 +84,17 @@ export class Fetch {
   key = '';
   readonly hash: Hash128 = { h0: 0, h1: 0, h2: 0, h3: 0 };
 
-  /** The previous owner that is asked or brings the bytes; -1 for S3. */
+  /** The previous owner or lender that is asked or brings the bytes; -1 for S3. */
   peer = -1;
   /** Who may have what is wanted, and which of them is next. */
   readonly previousOwners: number[] = [];
   previousOwnerCount = 0;
   nextOwner = 0;
   readonly patience = new DeadlineMark(this);
-  /** Its blocks may be stored here: this node owns them, or stands in for who does. */
+  /** Its blocks may be stored here: this node owns them, holds a lease of them, or stands in for who owns them. */
   mayStore = false;
+  /** They may be for as long as the lease lasts. */
+  isLent = false;
 
   /** lookup: what was asked. */
   headOnly = false;
@@ -190,6 +192,7 @@ export class Fetches {
     fetch.direct = null;
     fetch.peer = -1;
     fetch.mayStore = false;
+    fetch.isLent = false;
     fetch.standsIn = false;
     fetch.place = this.active.length;
     this.active.push(fetch);

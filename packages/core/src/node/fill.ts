@@ -1,6 +1,6 @@
 /**
  * Missing bytes to their readers: one GET with If-Match from S3, received segment by segment into the fill memory. While the window
- * after a ring change lasts, a block comes from its previous owner if that holds it (handovers.ts).
+ * after a ring change lasts, a block comes from its previous owner if that holds it, and one that is lent from its owner (handovers.ts).
  *
  * ```
  *            onHead             onBytes: serve, receive the next       onEnd
@@ -120,7 +120,7 @@ export class Fills {
     if (isSecond) this.#segments.readAgain(now, segment, reader.partLast);
     else this.#segments.countRead(now, segment);
     this.#segments.serve(now, segment);
-    this.#segments.settle(segment);
+    this.#segments.settle(now, segment);
     this.#pump(now, segment.fetch);
     this.#settle(now, segment.fetch);
   }
@@ -228,7 +228,7 @@ export class Fills {
     if (segment.received === segment.length) {
       segment.state = 'whole';
       if (fetch.peer >= 0) counters.blocksTakenOver += 1;
-      this.#segments.settle(segment);
+      this.#segments.settle(now, segment);
       fetch.current += 1;
       this.#pump(now, fetch);
     }
@@ -301,15 +301,16 @@ export class Fills {
     this.#settle(now, fetch);
   }
 
-  /** Whether a reader's block is asked of a previous owner, who is chosen; and whether it may be stored here at all. */
+  /** Whether a reader's block is asked of a previous owner or a lender, who is chosen; and whether it may be stored here at all. */
   #takesOver(now: number, fetch: Fetch, reader: Reader): boolean {
     const { layout, ownership, handovers } = this.#parts;
     const { hash, size } = reader;
     const placement = ownership.placementOf(hash, size, layout.blockOf(reader.first));
-    fetch.mayStore = ownership.ranksFirst(placement);
+    fetch.isLent = handovers.lends(now, placement);
+    fetch.mayStore = fetch.isLent || ownership.ranksFirst(placement);
     if (fetch.mayStore) return !reader.skipsPeers && handovers.choose(now, fetch, placement);
     fetch.mayStore = reader.standsIn;
-    if (reader.standsIn) ownership.stoodIn(now);
+    if (reader.standsIn) ownership.keptForAnother(now);
     return false;
   }
 

@@ -1,5 +1,6 @@
 /**
- * Asking previous owners: what moved here with a ring change is still with them, and takes a round trip instead of S3.
+ * Asking previous owners: what moved here with a ring change is still with them, and takes a round trip instead of S3. And asking
+ * the owner of what it lent to this node.
  *
  * At most two are asked for a block or for an object's metadata, one after the other, each for what it holds. Whoever doesn't answer
  * in time, or can't be reached, is left alone for a while: then one fetch tries it again, and not all of them. Whatever
@@ -14,12 +15,14 @@ import { newReadRequest, type ReadAnswer } from '../read.ts';
 import type { NodeCounters } from './counters.ts';
 import type { NodeEffects } from './effects.ts';
 import type { DeadlineMark, Fetch } from './fetch.ts';
+import type { HeldLeases } from './held-leases.ts';
 import type { NodeLimits } from './limits.ts';
 import type { Ownership } from './ownership.ts';
 
 export class Handovers {
   readonly #effects: Pick<NodeEffects, 'startPeerFetch' | 'cancelFetch'>;
   readonly #ownership: Ownership;
+  readonly #leases: HeldLeases;
   readonly #limits: NodeLimits;
   readonly #counters: NodeCounters;
   readonly #request = newReadRequest();
@@ -31,11 +34,13 @@ export class Handovers {
   constructor(
     effects: Pick<NodeEffects, 'startPeerFetch' | 'cancelFetch'>,
     ownership: Ownership,
+    leases: HeldLeases,
     limits: NodeLimits,
     counters: NodeCounters,
   ) {
     this.#effects = effects;
     this.#ownership = ownership;
+    this.#leases = leases;
     this.#limits = limits;
     this.#counters = counters;
     this.#request.onlyHeld = true;
@@ -50,7 +55,17 @@ export class Handovers {
   choose(now: number, fetch: Fetch, placement: Readonly<Placement>): boolean {
     fetch.nextOwner = 0;
     fetch.previousOwnerCount = this.#ownership.previousOwners(now, placement, fetch.previousOwners);
+    if (this.lends(now, placement)) {
+      fetch.previousOwners[0] = this.#leases.lenderOf(now, placement);
+      fetch.previousOwnerCount = 1;
+    }
     return this.chooseNext(now, fetch);
+  }
+
+  /** Whether a placement is another node's that lent it to this one. */
+  lends(now: number, placement: Readonly<Placement>): boolean {
+    const isLent = this.#leases.holds(now, placement.hi, placement.lo);
+    return isLent && !this.#ownership.ranksFirst(placement);
   }
 
   /** The next one after the one that had nothing; false when nobody is left. */

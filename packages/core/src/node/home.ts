@@ -8,7 +8,8 @@
  *   ├─► unknown (1) ► first fetch of the bytes ─ 200, 206 ─┘ the body goes on as a fill that readers join
  *   │                  └─ 416 ► HEAD instead     404, errors ► failure, to those who asked before it was sent
  *   ├─► a request is out already ► shares it if that is fresh enough for this reader, else the next one
- *   └─► unknown, and another node was the home lately ► asks that one first, then all its readers begin anew
+ *   └─► unknown, and another node was the home lately, or unknown or stale, and the home lent it to this node ► asks that one first,
+ *       then all its readers begin anew
  *
  * (1) or stale, and this node owns the reader's first bytes but lacks them: asking for them confirms as well.
  * ```
@@ -135,7 +136,7 @@ export class Home {
     this.#fail(now, this.#lookupOf(fetch), fetch, error, false);
   }
 
-  /** A previous home says what it knows. */
+  /** A previous home says what it knows, or the home that lent the object. */
   onPeerAnswer(now: number, fetch: Fetch, answer: ReadAnswer): void {
     const { handovers, effects, metadata, counters } = this.#parts;
     handovers.answered(now, fetch, answer);
@@ -147,7 +148,10 @@ export class Home {
     }
     counters.metadataTakenOver += 1;
     const { isOvertaken } = this.#lookupOf(fetch);
-    if (!isOvertaken) metadata.keep(fetch.hash, told, fetch.sentAt - answer.ageMs);
+    const confirmedAt = fetch.sentAt - answer.ageMs;
+    const known = metadata.get(fetch.bucket, fetch.hash);
+    const isNews = known === null || known.confirmedAt < confirmedAt;
+    if (isNews && !isOvertaken) metadata.keep(fetch.hash, told, confirmedAt);
     this.#beginAnew(fetch);
   }
 
@@ -272,17 +276,27 @@ export class Home {
         asksPeers = false;
       }
     }
-    if (known === null && asksPeers && this.#asksPrevious(now, lookup, fetch, leader)) return;
+    if (asksPeers && this.#asksAnother(now, lookup, fetch, leader, known === null)) return;
     const isKnown = known !== null && !failed && !lacksChecksums;
     lookup.known = isKnown && !this.#needsBytes(now, leader, known) ? known : null;
     // A head tells the checksums, and the bytes of an object that is known are mostly held.
     this.#send(now, lookup, fetch, leader, lacksChecksums);
   }
 
-  /** Asks a previous home if there is one. */
-  #asksPrevious(now: number, lookup: Lookup, fetch: Fetch, leader: Reader): boolean {
+  /** Asks a previous home, of what is unknown here, or the home that lent its objects to this node; false when there is none. */
+  #asksAnother(
+    now: number,
+    lookup: Lookup,
+    fetch: Fetch,
+    leader: Reader,
+    isUnknown: boolean,
+  ): boolean {
     const { handovers, ownership, arrivals } = this.#parts;
-    if (!handovers.choose(now, fetch, ownership.placementOfHome(leader.hash))) return false;
+    const placement = ownership.placementOfHome(leader.hash);
+    // Where everything is confirmed each time, whatever the lender knows is too old.
+    const mayBeFresher = handovers.lends(now, placement) && this.#lifetimeMs(leader.bucket) > 0;
+    if (!isUnknown && !mayBeFresher) return false;
+    if (!handovers.choose(now, fetch, placement)) return false;
     fetch.bucket = leader.bucket;
     fetch.key = leader.key;
     copyHash128(leader.hash, fetch.hash);

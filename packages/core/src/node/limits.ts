@@ -31,6 +31,15 @@ export interface NodeLimits extends JournalLimits {
   readonly standInMs: number;
   /** How long the scrub takes to verify everything that is stored once; Infinity for no scrub. */
   readonly scrubIntervalMs: number;
+  /** A placement that is read this often in one window is lent to others. */
+  readonly hotThreshold: number;
+  readonly hotWindowMs: number;
+  /** How many nodes it is lent to, at most `maxHotReplicas`; 0 lends nothing. */
+  readonly hotReplicas: number;
+  /** How long it is lent for, unless it stays hot. */
+  readonly leaseMs: number;
+  /** Placements that are lent at a time, by this node and to it. */
+  readonly maxLeases: number;
 }
 
 export const defaultNodeLimits: NodeLimits = {
@@ -50,4 +59,9 @@ export const defaultNodeLimits: NodeLimits = {
   peerRestMs: 10_000,
   standInMs: 60_000,
   scrubIntervalMs: Infinity,
+  hotThreshold: 1000,
+  hotWindowMs: 1000,
+  hotReplicas: 2,
+  leaseMs: 10_000,
+  maxLeases: 1024,
 };

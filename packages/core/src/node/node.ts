@@ -3,7 +3,8 @@
  *
  * A lookup goes to the home (home.ts): what an object is, confirmed recently enough. A blocks read goes to the owner
  * (owner.ts): bytes of one version. What is missing comes through a fill (fill.ts), once for all that wait, and is stored
- * if the doorkeeper lets it in (admission.ts). What moved here with a ring change comes from its previous owner (handovers.ts). The journal (journal/journal.ts) brings it to disk, and blocks that come back from
+ * if the doorkeeper lets it in (admission.ts). What moved here with a ring change comes from its previous owner
+ * (handovers.ts), and what is read too much for one node is lent to others (hot-keys.ts). The journal (journal/journal.ts) brings it to disk, and blocks that come back from
  * there are verified first (verification.ts). Here events only find their way.
  *
  * Decides only; effects.ts makes it happen. Every read is answered exactly once: whole, with a failure, or cut short
@@ -20,6 +21,7 @@ import { Journal, type JournalCounters, type JournalLevels } from '../journal/jo
 import type { LogReader } from '../journal/metadata-log.ts';
 import type { TableHeader } from '../journal/table-header.ts';
 import type { Layout } from '../layout.ts';
+import type { NodeMessage } from '../node-message.ts';
 import type { ObjectMetadata, OriginError, ReadAnswer, ReadRequest } from '../read.ts';
 import type { DatedRing } from '../ring-history.ts';
 import type { Ring } from '../ring.ts';
@@ -38,6 +40,7 @@ import { Fetches } from './fetch.ts';
 import { Fills } from './fill.ts';
 import { Handovers } from './handovers.ts';
 import { Home } from './home.ts';
+import { HotKeys } from './hot-keys.ts';
 import type { NodeLimits } from './limits.ts';
 import { Lookups } from './lookup.ts';
 import { MetadataTable } from './metadata-table.ts';
@@ -69,7 +72,7 @@ export interface NodeOptions {
   readonly seed: Readonly<U64>;
 }
 
-/** What a node holds right now; all but the metadata is zero when no read waits and no fetch is out. */
+/** What a node holds right now; all but metadata and leases is zero when no read waits and no fetch is out. */
 export interface NodeLevels {
   readonly waitingReaders: number;
   readonly lookups: number;
@@ -77,6 +80,9 @@ export interface NodeLevels {
   readonly fillBytes: number;
   readonly metadataEntries: number;
   readonly metadataBytes: number;
+  /** Placements that this node lends, and those that are lent to it; they end by themselves. */
+  readonly leasesGranted: number;
+  readonly leasesHeld: number;
 }
 
 export class Node {
@@ -87,6 +93,7 @@ export class Node {
   readonly #parts: NodeParts;
   readonly #scrub: Scrub;
   readonly #walk: OwnershipWalk;
+  readonly #hotKeys: HotKeys;
   readonly #fills: Fills;
   readonly #lookups: Lookups;
   readonly #home: Home;
@@ -107,16 +114,19 @@ export class Node {
     this.#scrub = new Scrub(store, verification, limits.scrubIntervalMs);
     const { fallbackWindowMs, standInMs } = limits;
     const ownership = new Ownership(ring, nodeId, layout, fallbackWindowMs, standInMs);
-    this.#walk = new OwnershipWalk(store, ownership);
+    const { counters } = this;
+    this.#hotKeys = new HotKeys(effects, ownership, layout, limits, counters, seed);
+    const { held } = this.#hotKeys;
+    this.#walk = new OwnershipWalk(store, ownership, held);
     this.#parts = {
       effects,
       digest,
       policyOf,
       layout,
       ownership,
-      handovers: new Handovers(effects, ownership, limits, this.counters),
+      handovers: new Handovers(effects, ownership, held, limits, counters),
       limits,
-      counters: this.counters,
+      counters,
       store,
       journal,
       verification,
@@ -137,6 +147,10 @@ export class Node {
   /** A gateway's read; answered exactly once by one of the answer effects, unless cancelled. */
   onRead(now: number, asker: Asker, request: ReadRequest): void {
     this.#enter();
+    if (!request.onlyHeld) {
+      const hint = this.#hotKeys.onRead(now, request);
+      if (hint !== null) this.#parts.effects.hintHot(asker, hint);
+    }
     if (request.kind === 'lookup') this.#home.read(now, asker, request);
     else this.#owner.read(now, asker, request);
     this.#leave(now);
@@ -296,6 +310,19 @@ export class Node {
     this.#enter();
     if (phase === 'finished') this.counters.writesSeen += 1;
     this.#home.onWrite(hash);
+    this.#hotKeys.onWrite(now, hash);
+    this.#leave(now);
+  }
+
+  /** Another node tells something. */
+  onMessage(now: number, message: NodeMessage): void {
+    this.#enter();
+    if (message.kind === 'written') {
+      this.counters.writesHeardOf += 1;
+      this.#home.onWrite(message.hash);
+    } else {
+      this.#hotKeys.onMessage(now, message);
+    }
     this.#leave(now);
   }
 
@@ -313,6 +340,7 @@ export class Node {
     this.#fills.onTick(now);
     this.#scrub.onTick(now);
     this.#walk.onTick(now);
+    this.#hotKeys.onTick(now);
     this.#leave(now);
   }
 
@@ -325,6 +353,7 @@ export class Node {
       journal.deadline,
       this.#scrub.deadline,
       this.#walk.deadline,
+      this.#hotKeys.deadline,
     );
   }
 
@@ -337,6 +366,8 @@ export class Node {
       fillBytes: memory.usedBytes,
       metadataEntries: metadata.count,
       metadataBytes: metadata.bytes,
+      leasesGranted: this.#hotKeys.granted.count,
+      leasesHeld: this.#hotKeys.held.count,
     };
   }
 

@@ -5,7 +5,7 @@
  * moved away is still asked for here.
  */
 import type { Hash128 } from '../base/hash.ts';
-import { ownerIndex, placeBlock, placeHome, type Placement } from '../placement.ts';
+import { candidates, ownerIndex, placeBlock, placeHome, type Placement } from '../placement.ts';
 import type { Layout } from '../layout.ts';
 import { RingHistory, type DatedRing } from '../ring-history.ts';
 import type { Ring } from '../ring.ts';
@@ -14,8 +14,8 @@ export class Ownership {
   #ring: Ring;
   /** The moment from which some blocks may be nobody's business here any more, Infinity when there is none. */
   recheckAt = Infinity;
+  readonly nodeId: number;
   readonly #history: RingHistory;
-  readonly #nodeId: number;
   readonly #layout: Layout;
   readonly #standInMs: number;
   readonly #placement: Placement = { hi: 0, lo: 0 };
@@ -35,7 +35,7 @@ export class Ownership {
     this.#ring = ring;
     this.#history = new RingHistory(fallbackWindowMs);
     this.#history.advance(0, ring);
-    this.#nodeId = nodeId;
+    this.nodeId = nodeId;
     this.#layout = layout;
     this.#standInMs = standInMs;
   }
@@ -49,7 +49,16 @@ export class Ownership {
 
   /** Whether this node is a member of the ring: else it only serves what it has. */
   get isMember(): boolean {
-    return this.#ring.member(this.#nodeId) !== null;
+    return this.hasMember(this.nodeId);
+  }
+
+  hasMember(nodeId: number): boolean {
+    return this.#ring.member(nodeId) !== null;
+  }
+
+  /** Writes the node ids that rank first for a placement, its owner's first, at most `count`; returns how many there are. */
+  candidates(placement: Readonly<Placement>, count: number, into: number[]): number {
+    return candidates(this.#ring, placement, count, into);
   }
 
   /** The placement that a block is ranked by; good until the next call. */
@@ -67,7 +76,7 @@ export class Ownership {
   /** Whether this node ranks first for a placement. */
   ranksFirst({ hi, lo }: Readonly<Placement>): boolean {
     const index = ownerIndex(this.#ring, hi, lo);
-    return index >= 0 && this.#ring.members[index]!.nodeId === this.#nodeId;
+    return index >= 0 && this.#ring.members[index]!.nodeId === this.nodeId;
   }
 
   /** Whether this node ranks first for a block. */
@@ -82,12 +91,12 @@ export class Ownership {
   stores(now: number, hash: Hash128, size: number, block: number, standsIn: boolean): boolean {
     if (this.owns(hash, size, block)) return true;
     if (!standsIn || !this.#layout.isOnHome(size, block)) return false;
-    this.stoodIn(now);
+    this.keptForAnother(now);
     return true;
   }
 
-  /** Something is stored here for a node that failed. */
-  stoodIn(now: number): void {
+  /** Something is stored here that another node owns: one that failed, or that lent it. */
+  keptForAnother(now: number): void {
     this.recheckAt = Math.min(this.recheckAt, now + this.#standInMs);
   }
 
@@ -112,7 +121,7 @@ export class Ownership {
     placement.lo = lo;
     if (this.ranksFirst(placement)) return true;
     const count = this.#history.previousOwners(now, placement, this.#previous);
-    for (let i = 0; i < count; i++) if (this.#previous[i] === this.#nodeId) return true;
+    for (let i = 0; i < count; i++) if (this.#previous[i] === this.nodeId) return true;
     return false;
   }
 

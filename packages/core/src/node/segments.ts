@@ -57,7 +57,7 @@ export class Segments {
       if (next.state === 'gone' || next.isAdmitted || !fetch.mayStore) continue;
       this.countRead(now, next);
       next.isAdmitted = admission.admits(now, fetch.bucket, fetch.version, next.block);
-      if (next !== segment) this.settle(next);
+      if (next !== segment) this.settle(now, next);
     }
   }
 
@@ -79,9 +79,9 @@ export class Segments {
   }
 
   /** A whole segment goes to the store if it was admitted, and away if it was served to its end. */
-  settle(segment: Segment): void {
+  settle(now: number, segment: Segment): void {
     if (segment.state !== 'whole') return;
-    if (segment.isAdmitted && segment.isBlock && this.#store(segment)) return;
+    if (segment.isAdmitted && segment.isBlock && this.#store(now, segment)) return;
     if (segment.readers.size === 0 && segment.servedTo > segment.last) this.drop(segment);
   }
 
@@ -103,7 +103,7 @@ export class Segments {
       store.cancel(slot);
       segment.isAdmitted = false;
       segment.state = 'whole';
-      this.settle(segment);
+      this.settle(now, segment);
     }
     return segment.fetch;
   }
@@ -157,8 +157,8 @@ export class Segments {
     return isWhole;
   }
 
-  #store(segment: Segment): boolean {
-    const { store, ownership, journal, counters, limits } = this.#parts;
+  #store(now: number, segment: Segment): boolean {
+    const { store, ownership, handovers, journal, counters, limits } = this.#parts;
     const { fetch, block, length } = segment;
     // A disk that can't keep up costs blocks that aren't stored, never a read: each write holds its fetch's record.
     if (this.#writing.size >= limits.maxWrites) {
@@ -171,6 +171,10 @@ export class Segments {
       return false;
     }
     const placement = ownership.placementOf(fetch.hash, fetch.size, block);
+    if (fetch.isLent && !handovers.lends(now, placement) && !ownership.ranksFirst(placement)) {
+      segment.isAdmitted = false;
+      return false;
+    }
     const slot = store.reserve(fetch.version, block, placement.hi, placement.lo, length);
     if (slot === NO_SLOT) {
       counters.storeExhausted += 1;

@@ -11,6 +11,7 @@ import type { WriteOutcome } from '../gateway/knowledge.ts';
 import { defaultGatewayLimits, type GatewayLimits } from '../gateway/limits.ts';
 import { WriteEpochs } from '../gateway/write-epochs.ts';
 import { Layout } from '../layout.ts';
+import type { NodeMessage } from '../node-message.ts';
 import { defaultNodeLimits, type NodeLimits } from '../node/limits.ts';
 import type { BucketPolicy } from '../node/policy.ts';
 import { placeHome, ownerOf } from '../placement.ts';
@@ -65,6 +66,9 @@ export class Rig implements GatewayEffects, TestWorld {
   readonly #rings: RingHistory;
   readonly clients = new Map<ExchangeId, TestClient>();
   readonly transfers = new Map<ReadId, Transfer>();
+  /** What nodes told each other. */
+  readonly messages: NodeMessage[] = [];
+  losesMessages = false;
   readonly #prng: Prng | null;
   #exchanges = 0;
 
@@ -301,6 +305,16 @@ export class Rig implements GatewayEffects, TestWorld {
       }
       transfer.hasBrokenOff = true;
       this.#relay(transfer);
+    });
+  }
+
+  deliverMessage(nodeId: number, message: NodeMessage): void {
+    const node = this.nodes[nodeId];
+    assert(node !== undefined, 'messages go to nodes that there are');
+    const copy = { ...message, placement: { ...message.placement }, hash: { ...message.hash } };
+    this.messages.push(copy);
+    this.queue.in(this.delayMs(), () => {
+      if (!node.isDown && !this.losesMessages) node.hear(copy);
     });
   }
 

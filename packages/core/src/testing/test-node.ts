@@ -7,7 +7,10 @@ import type { Hash128 } from '../base/hash.ts';
 import type { RecoveryCounts } from '../journal/recovery.ts';
 import type { Layout } from '../layout.ts';
 import {
+  copyHotHint,
+  newHotHint,
   newReadAnswer,
+  type HotHint,
   type ObjectMetadata,
   type OriginError,
   type ReadAnswer,
@@ -18,6 +21,7 @@ import type { DatedRing } from '../ring-history.ts';
 import type { Ring } from '../ring.ts';
 import { Store, type SlotId } from '../store/store.ts';
 import type { Asker, FetchEnd, FetchId, FetchRequest, NodeEffects } from '../node/effects.ts';
+import type { NodeMessage } from '../node-message.ts';
 import type { NodeLimits } from '../node/limits.ts';
 import { Node } from '../node/node.ts';
 import type { PolicyOf } from '../node/policy.ts';
@@ -43,6 +47,8 @@ export interface TestWorld extends PeerWay {
   deliverAnswer(transfer: Transfer, answer: ReadAnswer): void;
   deliverBytes(transfer: Transfer, bytes: Uint8Array): void;
   deliverBreak(transfer: Transfer): void;
+  /** A message travels to another node, and is lost if that is down. */
+  deliverMessage(nodeId: number, message: NodeMessage): void;
 }
 
 export interface TestNodeOptions {
@@ -86,6 +92,9 @@ export class TestNode implements NodeEffects, PeerFetchEvents {
   #storeBytes: number;
   /** Answers on their way out of slots. */
   readonly #sending = new Map<Transfer, SlotId>();
+  /** The hint of the present event, and whose it is. */
+  readonly #hint = newHotHint();
+  #hinted: Asker | null = null;
   #lives = 0;
   #askers = 0;
 
@@ -138,6 +147,12 @@ export class TestNode implements NodeEffects, PeerFetchEvents {
     const asker = this.#askers;
     this.askers.set(asker, transfer);
     this.node.onRead(this.#world.queue.now, asker, transfer.request);
+    this.#hinted = null;
+  }
+
+  /** Another node tells something. */
+  hear(message: NodeMessage): void {
+    if (!this.isSilent) this.node.onMessage(this.#world.queue.now, message);
   }
 
   /** The gateway doesn't wait any more. */
@@ -183,17 +198,22 @@ export class TestNode implements NodeEffects, PeerFetchEvents {
   }
 
   answerFromSlot(asker: Asker, slot: SlotId, offset: number, length: number): void {
-    this.beginAnswer(asker, length);
+    this.#begin(asker, length, true);
     this.#sendFromSlot(asker, this.#waiting(asker), slot, offset, length);
   }
 
   beginAnswer(asker: Asker, length: number): void {
+    this.#begin(asker, length, false);
+  }
+
+  #begin(asker: Asker, length: number, isHinted: boolean): void {
     const transfer = this.#waiting(asker);
     transfer.begin(length);
     const answer = newReadAnswer();
     answer.kind = 'bytes';
     answer.bodyFirst = transfer.request.first;
     answer.bodyLength = length;
+    if (isHinted) this.#addHint(asker, answer);
     this.#world.deliverAnswer(transfer, answer);
   }
 
@@ -217,6 +237,20 @@ export class TestNode implements NodeEffects, PeerFetchEvents {
     answer.failure = failure;
     answer.error = error;
     this.#world.deliverAnswer(transfer, answer);
+  }
+
+  hintHot(asker: Asker, hint: HotHint): void {
+    assert(this.#hinted === null, 'one hint an event');
+    this.#waiting(asker);
+    assert(hint.remainingMs > 0 && hint.nodes.length > 1, 'a hint says something');
+    copyHotHint(hint, this.#hint);
+    this.#hinted = asker;
+  }
+
+  sendToNode(nodeId: number, message: NodeMessage): void {
+    assert(nodeId !== this.#options.nodeId, 'nobody tells himself');
+    assert(message.from === this.#options.nodeId, 'nobody speaks for another');
+    this.#world.deliverMessage(nodeId, message);
   }
 
   startFetch(id: FetchId, request: FetchRequest): void {
@@ -406,8 +440,13 @@ export class TestNode implements NodeEffects, PeerFetchEvents {
     answer.lifetimeMs = lifetimeMs;
     answer.bodyFirst = bodyFirst;
     answer.bodyLength = length;
+    this.#addHint(asker, answer);
     this.#world.deliverAnswer(transfer, answer);
     return transfer;
+  }
+
+  #addHint(asker: Asker, answer: ReadAnswer): void {
+    if (this.#hinted === asker) copyHotHint(this.#hint, answer.hot);
   }
 
   #send(asker: Asker, bytes: Uint8Array): void {

@@ -168,8 +168,8 @@ export const fillBugs: readonly PlantedBug[] = [
     name: 'partial-segment-stored',
     breaks: [1, 2],
     file: segments,
-    find: 'if (segment.isAdmitted && segment.isBlock && this.#store(segment)) return;',
-    replace: 'if (segment.isAdmitted && this.#store(segment)) return;',
+    find: 'if (segment.isAdmitted && segment.isBlock && this.#store(now, segment)) return;',
+    replace: 'if (segment.isAdmitted && this.#store(now, segment)) return;',
     why: 'Part of a block is stored as if it began the block.',
   },
   {

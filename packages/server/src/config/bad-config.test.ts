@@ -92,15 +92,11 @@ certificate = "cert.pem"
 [cluster.tls]
 certificate = "cert.pem"
 [cache]
-hot_threshold = 1000
-lease_ms = 500
 scrub_interval = "1d"
 `,
     [
       "[events] isn't supported yet by this version",
       "[cluster.tls] isn't supported yet by this version",
-      "cache.hot_threshold isn't supported yet by this version",
-      "cache.lease_ms isn't supported yet by this version",
       "cache.scrub_interval isn't supported yet by this version",
       "[gateway.tls] isn't supported yet by this version",
     ],

@@ -8,14 +8,7 @@
 const tables: ReadonlySet<string> = new Set(['events', 'gateway.tls', 'cluster.tls', 'admin.tls']);
 
 /** Keys of features to come, in whichever table, without their unit. */
-const keys: ReadonlySet<string> = new Set([
-  'access_log',
-  'hot_threshold',
-  'hot_replicas',
-  'hot_window',
-  'lease',
-  'scrub_interval',
-]);
+const keys: ReadonlySet<string> = new Set(['access_log', 'scrub_interval']);
 
 /** How a message names what isn't supported yet at this path, or undefined when it is no later feature. */
 export function laterFeature(path: string): string | undefined {

@@ -23,7 +23,8 @@ export type Unit =
   | 'requests'
   | 'reads'
   | 'fetches'
-  | 'entries';
+  | 'entries'
+  | 'nodes';
 
 /** One setting. `V` is the type of its value, with undefined when the setting is optional. */
 export interface Row<V> {

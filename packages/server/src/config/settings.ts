@@ -5,6 +5,7 @@
  * reloads it, whether it is a secret, and its line of documentation. The type of the configuration, its
  * validation, docs/configuration.md and config/example.toml all come from here, so none can lag behind.
  */
+import { maxHotReplicas } from '@s3-accelerator/core/read.ts';
 import { clientRows } from './client-rows.ts';
 import { bucketKeys, bucketOriginRows, originLimitRows, originRows } from './origin-rows.ts';
 import type { ReadRows } from './row.ts';
@@ -246,6 +247,27 @@ export const settings = {
       unit: 'ms',
       default: 10 * minute,
       doc: 'A block is stored when its second read comes within this time of its first, or up to twice that.',
+    }),
+    hot_threshold: integer({
+      min: 1,
+      max: 1_000_000_000,
+      unit: 'reads',
+      default: 1000,
+      doc: 'Past this many reads a second an object, or a 16 MiB chunk of a large one, is hot: its owner lends it to other nodes, and gateways spread its reads. A read of a large range counts once for each block of 1 MiB.',
+    }),
+    hot_replicas: integer({
+      min: 0,
+      max: maxHotReplicas,
+      unit: 'nodes',
+      default: 2,
+      doc: 'How many other nodes a hot object is lent to; 0 lends nothing.',
+    }),
+    lease_ms: integer({
+      min: 100,
+      max: 10 * minute,
+      unit: 'ms',
+      default: 10_000,
+      doc: 'How long a hot object is lent for. While it has more than half of `hot_threshold`, all nodes together, it is lent anew.',
     }),
     default_policy: table('How buckets without a policy of their own are cached.', policyRows),
     buckets: named(

@@ -14,7 +14,9 @@
  */
 import { slotOf } from '@s3-accelerator/core/base/slot-pool.ts';
 import {
+  copyHotHint,
   newReadAnswer,
+  type HotHint,
   type OriginError,
   type ReadAnswer,
   type ReadFailure,
@@ -157,8 +159,16 @@ export class LocalReads implements NodeAnswers {
     local.received = bytes.length;
   }
 
-  answerFromFile(read: number, fileOffset: number, length: number, slot: number): void {
-    this.#fromFile(this.#begin(read, 'bytes', length), fileOffset, slot);
+  answerFromFile(
+    read: number,
+    fileOffset: number,
+    length: number,
+    slot: number,
+    hot: HotHint | null,
+  ): void {
+    const local = this.#begin(read, 'bytes', length);
+    if (hot !== null) copyHotHint(hot, local.answer.hot);
+    this.#fromFile(local, fileOffset, slot);
   }
 
   beginAnswer(read: number, length: number): void {
@@ -202,6 +212,7 @@ export class LocalReads implements NodeAnswers {
     local.answer.metadata = null;
     local.answer.error = null;
     local.answer.bodyLength = bodyLength;
+    local.answer.hot.remainingMs = 0;
     local.exchange = nobody;
     local.slot = nobody;
     local.held = null;
@@ -219,6 +230,7 @@ export class LocalReads implements NodeAnswers {
     local.answer.ageMs = confirmed.ageMs;
     local.answer.lifetimeMs = confirmed.lifetimeMs;
     local.answer.bodyFirst = bodyFirst;
+    if (confirmed.hot !== null) copyHotHint(confirmed.hot, local.answer.hot);
   }
 
   #fromFile(local: LocalRead, fileOffset: number, slot: number): void {

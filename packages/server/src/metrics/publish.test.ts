@@ -19,6 +19,7 @@ const noGatewayLevels = {
   outstandingReads: 0,
   untakenBytes: 0,
   suspects: 0,
+  hotHints: 0,
   metadataEntries: 0,
   metadataBytes: 0,
 };
@@ -30,6 +31,8 @@ const noNodeLevels = {
   fillBytes: 0,
   metadataEntries: 0,
   metadataBytes: 0,
+  leasesGranted: 0,
+  leasesHeld: 0,
 };
 
 /** All figures together. */

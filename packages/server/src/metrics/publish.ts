@@ -127,6 +127,7 @@ const gatewayPlan: Plan<GatewayCounters> = {
   withoutBody: ['s3accel_gateway_reads_without_body_total'],
   lookups: ['s3accel_gateway_node_reads_total', { kind: 'lookup' }],
   pieces: ['s3accel_gateway_node_reads_total', { kind: 'piece' }],
+  spreadReads: ['s3accel_gateway_spread_reads_total'],
   bodyBytes: ['s3accel_gateway_sent_bytes_total'],
   metadataHits: ['s3accel_gateway_metadata_hits_total'],
   restarts: ['s3accel_gateway_restarts_total'],
@@ -145,6 +146,7 @@ const gatewayLevelsPlan: Plan<GatewayLevels> = {
   outstandingReads: ['s3accel_gateway_reads_in_flight'],
   untakenBytes: ['s3accel_gateway_untaken_bytes'],
   suspects: ['s3accel_gateway_suspects'],
+  hotHints: ['s3accel_gateway_hot_hints'],
   metadataEntries: ['s3accel_gateway_metadata_entries'],
   metadataBytes: ['s3accel_gateway_metadata_bytes'],
 };
@@ -184,6 +186,12 @@ const nodePlan: Plan<NodeCounters> = {
   handoverTimeouts: ['s3accel_node_handovers_total', { event: 'timed_out' }],
   handedOver: ['s3accel_node_handovers_total', { event: 'handed_over' }],
   notHeld: ['s3accel_node_handovers_total', { event: 'not_held' }],
+  leasesGranted: ['s3accel_node_leases_total', { event: 'granted' }],
+  leasesRenewed: ['s3accel_node_leases_total', { event: 'renewed' }],
+  leasesTaken: ['s3accel_node_leases_total', { event: 'taken' }],
+  leasesLapsed: ['s3accel_node_leases_total', { event: 'lapsed' }],
+  writesHeardOf: ['s3accel_node_writes_heard_of_total'],
+  leasesExhausted: limit('node_leases'),
   confirmations: ['s3accel_node_confirmations_total'],
   admissions: ['s3accel_node_admissions_total'],
   blocksStored: ['s3accel_node_blocks_stored_total'],
@@ -210,6 +218,8 @@ const nodeLevelsPlan: Plan<NodeLevels> = {
   fillBytes: ['s3accel_node_fill_bytes'],
   metadataEntries: ['s3accel_node_metadata_entries'],
   metadataBytes: ['s3accel_node_metadata_bytes'],
+  leasesGranted: ['s3accel_node_leases_granted'],
+  leasesHeld: ['s3accel_node_leases_held'],
 };
 
 const journalPlan: Plan<JournalCounters> = {

@@ -25,12 +25,12 @@ const noLabels = {} as const;
 
 /**
  * disk: the store had it. fill: it joined a fill in flight. s3: it was fetched for this read. peer: a previous owner had it, after a
- * ring change.
+ * ring change, or the owner that lent it.
  */
 const blockSources = ['disk', 'fill', 's3', 'peer'] as const;
 /**
- * asked, timed_out: questions to previous owners. block_taken_over, metadata_taken_over: what came of them. handed_over, not_held: answers
- * to new owners.
+ * asked, timed_out: questions to previous owners, and to owners that lent something. block_taken_over, metadata_taken_over: what came of
+ * them. handed_over, not_held: answers to such questions.
  */
 const handoverEvents = [
   'asked',
@@ -40,6 +40,9 @@ const handoverEvents = [
   'handed_over',
   'not_held',
 ] as const;
+
+/** granted, renewed: of this node's placements, to others. taken, lapsed: of others' placements, to this node. */
+const leaseEvents = ['granted', 'renewed', 'taken', 'lapsed'] as const;
 
 export const metricTable = {
   s3accel_gateway_requests_total: counter('Requests answered to clients.', {
@@ -90,6 +93,13 @@ export const metricTable = {
   s3accel_gateway_untaken_bytes: gauge(
     'Bytes of objects asked for that clients have not taken yet.',
   ),
+  s3accel_gateway_spread_reads_total: counter(
+    'Reads sent to a node that holds a lease, in place of the owner of a hot placement.',
+    noLabels,
+  ),
+  s3accel_gateway_hot_hints: gauge(
+    'Hot placements whose reads are spread over several nodes, or were lately.',
+  ),
   s3accel_gateway_suspects: gauge('Nodes that reads go round because they just failed.'),
   s3accel_gateway_restarts_total: counter(
     'Client reads that started over because their object changed.',
@@ -122,10 +132,25 @@ export const metricTable = {
     { kind: ['first', 'revalidation', 'fill', 'direct'] },
   ),
   s3accel_node_fetched_bytes_total: counter('Bytes that fetches from S3 brought.', noLabels),
-  s3accel_node_handovers_total: counter('What moves between nodes after a ring change.', {
-    event: handoverEvents,
+  s3accel_node_handovers_total: counter(
+    'What moves between nodes after a ring change, or on a lease.',
+    {
+      event: handoverEvents,
+    },
+  ),
+  s3accel_node_taken_over_bytes_total: counter(
+    'Bytes that previous owners and lenders brought.',
+    noLabels,
+  ),
+  s3accel_node_leases_total: counter('What happens to leases of hot placements.', {
+    event: leaseEvents,
   }),
-  s3accel_node_taken_over_bytes_total: counter('Bytes that previous owners brought.', noLabels),
+  s3accel_node_leases_granted: gauge('Placements that the node lends to others.'),
+  s3accel_node_leases_held: gauge('Placements of other nodes that are lent to this one.'),
+  s3accel_node_writes_heard_of_total: counter(
+    'Writes of lent objects that their homes told of.',
+    noLabels,
+  ),
   s3accel_node_fetches_in_flight: gauge('Fetches from S3 that are under way.'),
   s3accel_node_cancelled_fetches_total: counter('Fetches that nobody wanted any more.', noLabels),
   s3accel_node_confirmations_total: counter('Revalidations answered with 304.', noLabels),

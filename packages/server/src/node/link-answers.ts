@@ -1,5 +1,5 @@
 /** The node's answers on their way over links: names the slab's descriptor, and lets slots travel as tokens. */
-import type { OriginError, ReadFailure } from '@s3-accelerator/core/read.ts';
+import type { HotHint, OriginError, ReadFailure } from '@s3-accelerator/core/read.ts';
 import type { LinkServer } from '../peers/link-server.ts';
 import type { Confirmation, NodeAnswers } from './answers.ts';
 
@@ -16,13 +16,13 @@ export class LinkAnswers implements NodeAnswers {
     this.#descriptor = slabDescriptor;
   }
 
-  answerMetadata(id: number, { metadata, ageMs, lifetimeMs }: Confirmation): void {
-    this.#links.answerMetadata(id, metadata, ageMs, lifetimeMs);
+  answerMetadata(id: number, { metadata, ageMs, lifetimeMs, hot }: Confirmation): void {
+    this.#links.answerMetadata(id, metadata, ageMs, lifetimeMs, hot);
   }
 
   answerMetadataFromFile(
     id: number,
-    { metadata, ageMs, lifetimeMs }: Confirmation,
+    { metadata, ageMs, lifetimeMs, hot }: Confirmation,
     bodyFirst: number,
     fileOffset: number,
     length: number,
@@ -38,20 +38,28 @@ export class LinkAnswers implements NodeAnswers {
       fileOffset,
       length,
       tokenOfSlot(slot),
+      hot,
     );
   }
 
   answerMetadataFromBytes(
     id: number,
-    { metadata, ageMs, lifetimeMs }: Confirmation,
+    { metadata, ageMs, lifetimeMs, hot }: Confirmation,
     bodyFirst: number,
     bytes: Uint8Array,
   ): void {
-    this.#links.answerMetadataFromMemory(id, metadata, ageMs, lifetimeMs, bodyFirst, bytes);
+    this.#links.answerMetadataFromMemory(id, metadata, ageMs, lifetimeMs, bodyFirst, bytes, hot);
   }
 
-  answerFromFile(id: number, fileOffset: number, length: number, slot: number): void {
-    this.#links.answerBytesFromFile(id, this.#descriptor, fileOffset, length, tokenOfSlot(slot));
+  answerFromFile(
+    id: number,
+    fileOffset: number,
+    length: number,
+    slot: number,
+    hot: HotHint | null,
+  ): void {
+    const token = tokenOfSlot(slot);
+    this.#links.answerBytesFromFile(id, this.#descriptor, fileOffset, length, token, hot);
   }
 
   beginAnswer(id: number, length: number): void {

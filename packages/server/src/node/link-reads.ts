@@ -1,4 +1,5 @@
 /** Reads that come over links, on their way into the node. */
+import type { NodeMessage } from '@s3-accelerator/core/node-message.ts';
 import type { ReadRequest } from '@s3-accelerator/core/read.ts';
 import type { NodeReads } from '../peers/link-server.ts';
 import { slotOfToken } from './link-answers.ts';
@@ -17,6 +18,10 @@ export class LinkReads implements NodeReads {
 
   onReadCancelled(asker: number): void {
     this.#driver.onReadCancelled(linkAsker(asker));
+  }
+
+  onMessage(message: NodeMessage): void {
+    this.#driver.onMessage(message);
   }
 
   onSent(token: number, errno: number): void {

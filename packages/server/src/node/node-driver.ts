@@ -21,7 +21,9 @@ import type { NodeLimits } from '@s3-accelerator/core/node/limits.ts';
 import type { PolicyOf } from '@s3-accelerator/core/node/policy.ts';
 import type { U64, Hash128 } from '@s3-accelerator/core/base/hash.ts';
 import type { Layout } from '@s3-accelerator/core/layout.ts';
+import type { NodeMessage } from '@s3-accelerator/core/node-message.ts';
 import type {
+  HotHint,
   ObjectMetadata,
   OriginError,
   ReadAnswer,
@@ -84,6 +86,9 @@ const noMetadata: ObjectMetadata = {
   version: { h0: 0, h1: 0, h2: 0, h3: 0 },
 };
 
+/** Names no read. */
+const noAsker: Asker = -1;
+
 /** The core's name for a read of this process's gateway. */
 export const localAsker = (id: number): Asker => id * 2;
 /** The core's name for a read that came over a link. */
@@ -103,10 +108,20 @@ export class NodeDriver implements NodeEffects, FetchEvents, NodeDiskEvents {
   fetcher: Fetcher | null = null;
   /** Set by the composition: what fetches from other nodes. */
   peerFetches: PeerFetches | null = null;
+  /** Set by the composition: what brings messages to other nodes. */
+  sendMessage: (nodeId: number, message: NodeMessage) => void = () => undefined;
   readonly #options: NodeDriverOptions;
   readonly #disk: NodeDisk;
   readonly #places = new FillPlaces();
-  readonly #confirmation: Confirmation = { metadata: noMetadata, ageMs: 0, lifetimeMs: 0 };
+  readonly #confirmation: Confirmation = {
+    metadata: noMetadata,
+    ageMs: 0,
+    lifetimeMs: 0,
+    hot: null,
+  };
+  /** The hint of the present event, and whose answer it belongs to. */
+  #hint: HotHint | null = null;
+  #hinted: Asker = noAsker;
 
   constructor(options: NodeDriverOptions) {
     this.#options = options;
@@ -131,6 +146,13 @@ export class NodeDriver implements NodeEffects, FetchEvents, NodeDiskEvents {
 
   onRead(asker: Asker, request: ReadRequest): void {
     this.node.onRead(this.#options.now(), asker, request);
+    this.#hinted = noAsker;
+  }
+
+  /** Another node tells something. */
+  onMessage(message: NodeMessage): void {
+    this.node.onMessage(this.#options.now(), message);
+    this.#leave();
   }
 
   onReadCancelled(asker: Asker): void {
@@ -272,8 +294,17 @@ export class NodeDriver implements NodeEffects, FetchEvents, NodeDiskEvents {
 
   // Effects of the core.
 
+  hintHot(asker: Asker, hint: HotHint): void {
+    this.#hinted = asker;
+    this.#hint = hint;
+  }
+
+  sendToNode(nodeId: number, message: NodeMessage): void {
+    this.sendMessage(nodeId, message);
+  }
+
   answerMetadata(asker: Asker, metadata: ObjectMetadata, ageMs: number, lifetimeMs: number): void {
-    const confirmed = this.#confirm(metadata, ageMs, lifetimeMs);
+    const confirmed = this.#confirm(asker, metadata, ageMs, lifetimeMs);
     this.#answersOf(asker).answerMetadata(asker >>> 1, confirmed);
   }
 
@@ -287,7 +318,7 @@ export class NodeDriver implements NodeEffects, FetchEvents, NodeDiskEvents {
     offset: number,
     length: number,
   ): void {
-    const confirmed = this.#confirm(metadata, ageMs, lifetimeMs);
+    const confirmed = this.#confirm(asker, metadata, ageMs, lifetimeMs);
     const fileOffset = this.#options.store.fileOffset(slot) + offset;
     const answers = this.#answersOf(asker);
     answers.answerMetadataFromFile(asker >>> 1, confirmed, bodyFirst, fileOffset, length, slot);
@@ -302,14 +333,15 @@ export class NodeDriver implements NodeEffects, FetchEvents, NodeDiskEvents {
     memory: number,
     length: number,
   ): void {
-    const confirmed = this.#confirm(metadata, ageMs, lifetimeMs);
+    const confirmed = this.#confirm(asker, metadata, ageMs, lifetimeMs);
     const bytes = this.#options.fillMemory.subarray(memory, memory + length);
     this.#answersOf(asker).answerMetadataFromBytes(asker >>> 1, confirmed, bodyFirst, bytes);
   }
 
   answerFromSlot(asker: Asker, slot: SlotId, offset: number, length: number): void {
     const fileOffset = this.#options.store.fileOffset(slot) + offset;
-    this.#answersOf(asker).answerFromFile(asker >>> 1, fileOffset, length, slot);
+    const hot = this.#hintOf(asker);
+    this.#answersOf(asker).answerFromFile(asker >>> 1, fileOffset, length, slot, hot);
   }
 
   beginAnswer(asker: Asker, length: number): void {
@@ -394,11 +426,21 @@ export class NodeDriver implements NodeEffects, FetchEvents, NodeDiskEvents {
     return asker % 2 === 0 ? this.localAnswers : this.linkAnswers;
   }
 
-  #confirm(metadata: ObjectMetadata, ageMs: number, lifetimeMs: number): Confirmation {
+  #hintOf(asker: Asker): HotHint | null {
+    return asker === this.#hinted ? this.#hint : null;
+  }
+
+  #confirm(
+    asker: Asker,
+    metadata: ObjectMetadata,
+    ageMs: number,
+    lifetimeMs: number,
+  ): Confirmation {
     const confirmed = this.#confirmation;
     confirmed.metadata = metadata;
     confirmed.ageMs = ageMs;
     confirmed.lifetimeMs = lifetimeMs;
+    confirmed.hot = this.#hintOf(asker);
     return confirmed;
   }
 }

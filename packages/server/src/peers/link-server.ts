@@ -10,7 +10,9 @@
 import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Asker } from '@s3-accelerator/core/node/effects.ts';
+import type { NodeMessage } from '@s3-accelerator/core/node-message.ts';
 import type {
+  HotHint,
   ObjectMetadata,
   OriginError,
   ReadFailure,
@@ -21,7 +23,7 @@ import type { ConnectionId, ListenerId, Reactor } from '@s3-accelerator/native/r
 import { FrameType } from '@s3-accelerator/protocol/frame.ts';
 import type { LinkPurpose } from '@s3-accelerator/protocol/handshake.ts';
 import {
-  bytesAnswerBytes,
+  bytesAnswerBound,
   encodeBytesAnswer,
   encodeFailureAnswer,
   encodeMetadataAnswer,
@@ -50,6 +52,8 @@ export interface NodeReads {
   onRead(asker: Asker, request: ReadRequest): void;
   /** Nobody waits for this read any more: the asker's id is dead. */
   onReadCancelled(asker: Asker): void;
+  /** Another node tells something, good during the call. */
+  onMessage(message: NodeMessage): void;
   /** The kernel took a body out of a file, or won't any more (errno). Once for every send. */
   onSent(token: number, errno: number): void;
 }
@@ -149,10 +153,16 @@ export class LinkServer implements ReadAnswererOwner {
   // — answers
 
   /** Answers a lookup, without a body. */
-  answerMetadata(asker: Asker, metadata: ObjectMetadata, ageMs: number, lifetimeMs: number): void {
+  answerMetadata(
+    asker: Asker,
+    metadata: ObjectMetadata,
+    ageMs: number,
+    lifetimeMs: number,
+    hot: HotHint | null = null,
+  ): void {
     const record = this.#take(asker);
     if (record === null) return;
-    this.#sendMetadata(record, metadata, ageMs, lifetimeMs, 0, 0);
+    this.#sendMetadata(record, metadata, ageMs, lifetimeMs, 0, 0, hot);
     this.#askers.release(record);
   }
 
@@ -167,12 +177,13 @@ export class LinkServer implements ReadAnswererOwner {
     fileOffset: number,
     length: number,
     token: number,
+    hot: HotHint | null = null,
   ): void {
     const record = this.#takeForFile(asker, token);
     if (record === null) return;
     const { reactor } = this.#context;
     const { requestId } = record;
-    const at = reactor.reserve(metadataAnswerBound(metadata));
+    const at = reactor.reserve(metadataAnswerBound(metadata, hot));
     const head =
       encodeMetadataAnswer(
         reactor.output,
@@ -184,6 +195,7 @@ export class LinkServer implements ReadAnswererOwner {
         bodyFirst,
         length,
         this.#context.ring.mark,
+        hot,
       ) - at;
     this.#sendFile(record, at, head, descriptor, fileOffset, length);
   }
@@ -196,10 +208,11 @@ export class LinkServer implements ReadAnswererOwner {
     lifetimeMs: number,
     bodyFirst: number,
     bytes: Uint8Array,
+    hot: HotHint | null = null,
   ): void {
     const record = this.#take(asker);
     if (record === null) return;
-    this.#sendMetadata(record, metadata, ageMs, lifetimeMs, bodyFirst, bytes.length);
+    this.#sendMetadata(record, metadata, ageMs, lifetimeMs, bodyFirst, bytes.length, hot);
     record.link?.sendBytes(bytes);
     this.#askers.release(record);
   }
@@ -211,13 +224,15 @@ export class LinkServer implements ReadAnswererOwner {
     fileOffset: number,
     length: number,
     token: number,
+    hot: HotHint | null = null,
   ): void {
     const record = this.#takeForFile(asker, token);
     if (record === null) return;
-    const { reactor } = this.#context;
-    const at = reactor.reserve(bytesAnswerBytes);
-    encodeBytesAnswer(reactor.output, at, record.requestId, length, this.#context.ring.mark);
-    this.#sendFile(record, at, bytesAnswerBytes, descriptor, fileOffset, length);
+    const { reactor, ring } = this.#context;
+    const { requestId } = record;
+    const at = reactor.reserve(bytesAnswerBound(hot));
+    const head = encodeBytesAnswer(reactor.output, at, requestId, length, ring.mark, hot) - at;
+    this.#sendFile(record, at, head, descriptor, fileOffset, length);
   }
 
   /** Begins the answer of a blocks read whose `length` bytes come by `continueAnswer`. */
@@ -229,7 +244,7 @@ export class LinkServer implements ReadAnswererOwner {
     if (record.exclusive) {
       this.#sendBytesHead(record, length);
     } else {
-      record.whole = new Uint8Array(bytesAnswerBytes + length);
+      record.whole = new Uint8Array(bytesAnswerBound() + length);
       const { mark } = this.#context.ring;
       record.wholeLength = encodeBytesAnswer(record.whole, 0, record.requestId, length, mark);
     }
@@ -282,6 +297,10 @@ export class LinkServer implements ReadAnswererOwner {
     const record = this.#askers.begin(link, unanswered, requestId, exclusive);
     if (record === null) this.#sendFailure(link, requestId, 'busy', null);
     else this.#reads.onRead(record.id, request);
+  }
+
+  onMessage(message: NodeMessage): void {
+    this.#reads.onMessage(message);
   }
 
   onCancelled(record: AskerRecord): void {
@@ -364,11 +383,12 @@ export class LinkServer implements ReadAnswererOwner {
     lifetimeMs: number,
     bodyFirst: number,
     bodyLength: number,
+    hot: HotHint | null,
   ): void {
     const { reactor } = this.#context;
     const { link, requestId } = record;
     if (link === null) return;
-    const at = reactor.reserve(metadataAnswerBound(metadata));
+    const at = reactor.reserve(metadataAnswerBound(metadata, hot));
     const end = encodeMetadataAnswer(
       reactor.output,
       at,
@@ -379,6 +399,7 @@ export class LinkServer implements ReadAnswererOwner {
       bodyFirst,
       bodyLength,
       this.#context.ring.mark,
+      hot,
     );
     reactor.commit(end - at);
     reactor.write(link.id, Arena.output, at, end - at);
@@ -388,10 +409,11 @@ export class LinkServer implements ReadAnswererOwner {
     const { reactor } = this.#context;
     const { link, requestId } = record;
     if (link === null) return;
-    const at = reactor.reserve(bytesAnswerBytes);
-    encodeBytesAnswer(reactor.output, at, requestId, length, this.#context.ring.mark);
-    reactor.commit(bytesAnswerBytes);
-    reactor.write(link.id, Arena.output, at, bytesAnswerBytes);
+    const at = reactor.reserve(bytesAnswerBound());
+    const { mark } = this.#context.ring;
+    const head = encodeBytesAnswer(reactor.output, at, requestId, length, mark) - at;
+    reactor.commit(head);
+    reactor.write(link.id, Arena.output, at, head);
   }
 
   #sendFailure(

@@ -11,11 +11,13 @@
  * Invariants: every request is answered exactly once, so the number outstanding is exact; when the link is lost, every read
  * on it fails, and none elsewhere.
  */
+import type { NodeMessage } from '@s3-accelerator/core/node-message.ts';
 import { newReadAnswer, type ReadRequest } from '@s3-accelerator/core/read.ts';
 import { Arena } from '@s3-accelerator/native/native.ts';
 import type { ConnectionId } from '@s3-accelerator/native/reactor.ts';
 import type { FrameHeader } from '@s3-accelerator/protocol/frame.ts';
 import { FrameType } from '@s3-accelerator/protocol/frame.ts';
+import { encodeNodeMessage, nodeMessageBytes } from '@s3-accelerator/protocol/node-message.ts';
 import { decodeReadAnswer } from '@s3-accelerator/protocol/read-answer.ts';
 import {
   decodeRingAnswer,
@@ -31,6 +33,8 @@ import type { PendingRead, ReadLink, Reads } from './reads.ts';
 
 /** The least time between two questions because of one mark: a node that lags behind goes on showing it. */
 const ringAskMs = 500;
+/** Messages that wait for a link to open; more are lost. */
+const maxWaitingMessages = 256;
 
 /** silent: no answer to pings. slow: it isn't let in. */
 export type LinkVerdict = 'well' | 'silent' | 'slow';
@@ -56,6 +60,8 @@ export class MultiplexedLink implements LinkUser, ReadLink {
   readonly #answer = newReadAnswer();
   /** Requests that wait for the handshake, in order. */
   #backlog: { readonly read: PendingRead; readonly id: number; readonly frame: Uint8Array }[] = [];
+  /** Messages that do, in order. */
+  readonly #messages: Uint8Array[] = [];
   #served = false;
   /** Calls of `watch` since it began to open, or since anything came over it. */
   #ticks = 0;
@@ -118,6 +124,14 @@ export class MultiplexedLink implements LinkUser, ReadLink {
     reactor.commit(length);
     reactor.write(this.#link.id, Arena.output, at, length);
     pending.stage = 'asked';
+  }
+
+  /** Sends what nodes tell each other, or keeps it until the link is open. Lost with the link. */
+  sendMessage(message: NodeMessage): void {
+    const bytes = new Uint8Array(nodeMessageBytes(message));
+    encodeNodeMessage(bytes, 0, message);
+    if (this.#link.serving) this.#link.sendBytes(bytes);
+    else if (this.#messages.length < maxWaitingMessages) this.#messages.push(bytes);
   }
 
   relayBody(pending: PendingRead, client: ConnectionId): void {
@@ -190,6 +204,7 @@ export class MultiplexedLink implements LinkUser, ReadLink {
       read.stage = 'asked';
       this.#link.sendBytes(frame);
     }
+    for (const bytes of this.#messages.splice(0)) this.#link.sendBytes(bytes);
     if (this.#context.ring.isFollowed) this.#askRing();
     this.#owner.onMultiplexedOpen(this);
   }

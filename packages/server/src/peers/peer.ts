@@ -10,6 +10,7 @@
  * at once. Reads lose little by that, so they leave early. A request that is under way can't be sent elsewhere: it has until a new link
  * had the time for its handshake.
  */
+import type { NodeMessage } from '@s3-accelerator/core/node-message.ts';
 import type { ReadRequest } from '@s3-accelerator/core/read.ts';
 import type { AskedForward, ForwardWay } from './asked-forward.ts';
 import { ConnectGate } from './connect-gate.ts';
@@ -78,6 +79,12 @@ export class Peer implements ForwardWay {
       this.#exclusive.send(pending, request);
     else if (link === null) this.#reads.failLater(pending, 'peer');
     else link.send(pending, request);
+  }
+
+  /** Tells the node something, if it can be reached. */
+  sendMessage(message: NodeMessage): void {
+    const link = this.#takeMultiplexed();
+    if (!this.#standsStill) link?.sendMessage(message);
   }
 
   take(asked: AskedForward): void {

@@ -6,6 +6,7 @@
  */
 import { assert } from '@s3-accelerator/core/base/assert.ts';
 import type { ReadId } from '@s3-accelerator/core/gateway/effects.ts';
+import type { NodeMessage } from '@s3-accelerator/core/node-message.ts';
 import type { ReadRequest } from '@s3-accelerator/core/read.ts';
 import type { ConnectionId, Reactor } from '@s3-accelerator/native/reactor.ts';
 import type { FaultLog } from '../log.ts';
@@ -97,6 +98,11 @@ export class Peers {
     const peer = this.#peers.get(nodeId);
     if (peer === undefined) this.#reads.failLater(pending, 'peer');
     else peer.send(pending, request);
+  }
+
+  /** Tells a node something. It may arrive late or never. */
+  sendMessage(nodeId: number, message: NodeMessage): void {
+    this.#peers.get(nodeId)?.sendMessage(message);
   }
 
   /** Nobody waits for this read any more. No event follows for it. */

@@ -2,12 +2,14 @@
  * A link that brings reads, as its answering end sees it: multiplexed, with many reads at once, or exclusive, with one.
  *
  * It decodes requests and cancellations and hands them on; what is answered goes out through `LinkServer`. Questions for the
- * ring, on multiplexed links, it answers itself.
+ * ring, on multiplexed links, it answers itself. What nodes tell each other comes over those, too.
  */
 import { LinkedList } from '@s3-accelerator/core/base/linked-list.ts';
+import { newNodeMessage, type NodeMessage } from '@s3-accelerator/core/node-message.ts';
 import type { ReadRequest } from '@s3-accelerator/core/read.ts';
 import type { FrameHeader } from '@s3-accelerator/protocol/frame.ts';
 import { FrameType } from '@s3-accelerator/protocol/frame.ts';
+import { decodeNodeMessage, isNodeMessage } from '@s3-accelerator/protocol/node-message.ts';
 import { decodeRingRequest, encodeRingAnswer } from '@s3-accelerator/protocol/ring-message.ts';
 import { ReadRequestView } from '@s3-accelerator/protocol/read-request.ts';
 import type { AskerRecord } from './askers.ts';
@@ -18,6 +20,7 @@ import type { Link, LinkUser } from './link.ts';
 export interface ReadAnswererOwner {
   onRequest(answerer: ReadAnswerer, requestId: number, request: ReadRequest): void;
   onCancelled(record: AskerRecord): void;
+  onMessage(message: NodeMessage): void;
   onSent(link: Link, token: number, errno: number): void;
   onAnswererLost(answerer: ReadAnswerer): void;
 }
@@ -30,6 +33,7 @@ export class ReadAnswerer implements LinkUser {
   readonly #context: LinkContext;
   readonly #owner: ReadAnswererOwner;
   readonly #request = new ReadRequestView();
+  readonly #message = newNodeMessage();
 
   constructor(context: LinkContext, owner: ReadAnswererOwner, link: Link, exclusive: boolean) {
     this.#context = context;
@@ -50,6 +54,10 @@ export class ReadAnswerer implements LinkUser {
     }
     if (header.type === FrameType.ringRequest && !this.exclusive) {
       this.#answerRing(link, header, start, end);
+      return;
+    }
+    if (isNodeMessage(header.type) && !this.exclusive) {
+      this.#takeMessage(link, header, start, end);
       return;
     }
     const { input } = this.#context.reactor;
@@ -90,6 +98,13 @@ export class ReadAnswerer implements LinkUser {
       return;
     }
     link.sendBytes(encodeRingAnswer(header.requestId, ring.newerThan(held)));
+  }
+
+  #takeMessage(link: Link, header: FrameHeader, start: number, end: number): void {
+    const { input } = this.#context.reactor;
+    const fault = decodeNodeMessage(input, start, end, header, this.#message);
+    if (fault === null) this.#owner.onMessage(this.#message);
+    else link.breakOff(fault);
   }
 
   /** A cancellation that crosses its answer finds nothing: the answer is on its way. */

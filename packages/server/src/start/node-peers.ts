@@ -1,6 +1,6 @@
 /**
  * The way from a node to the others, for what moved here with a ring change: whoever was a member within the window can be asked, members
- * that left included, as long as they run.
+ * that left included, as long as they run. And for what nodes tell each other about hot keys.
  */
 import type { RingHistory } from '@s3-accelerator/core/ring-history.ts';
 import type { Member } from '@s3-accelerator/core/ring.ts';
@@ -82,6 +82,9 @@ function openPeers(
   peers.ring = past;
   fetches.peers = peers;
   driver.peerFetches = fetches;
+  driver.sendMessage = (nodeId, message) => {
+    peers.sendMessage(nodeId, message);
+  };
   publishLimit(metrics, 'node_peer_reads', () => peers.readsRefused);
   return peers;
 }

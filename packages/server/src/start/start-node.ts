@@ -99,6 +99,7 @@ function limitsOf(
   fallbackWindowS: number,
 ): NodeLimits {
   const { fillBudgetBytes, metadataEntries, metadataBytes } = cache;
+  const { hotThreshold, hotReplicas, leaseMs } = cache;
   return {
     ...defaultNodeLimits,
     maxReaders,
@@ -107,6 +108,9 @@ function limitsOf(
     fillBudgetBytes,
     metadataEntries,
     metadataBytes,
+    hotThreshold,
+    hotReplicas,
+    leaseMs,
     fallbackWindowMs: fallbackWindowS * 1000,
     scrubIntervalMs: scrubIntervalS === 0 ? Infinity : scrubIntervalS * 1000,
   };

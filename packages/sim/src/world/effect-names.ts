@@ -18,6 +18,7 @@ export const gatewayEffectNames: ArgumentNames<GatewayEffects> = {
 };
 
 export const nodeEffectNames: ArgumentNames<NodeEffects> = {
+  hintHot: ['asker', 'hint'],
   answerMetadata: ['asker', 'metadata', 'age', 'lifetime'],
   answerMetadataFromSlot: [
     'asker',
@@ -44,6 +45,7 @@ export const nodeEffectNames: ArgumentNames<NodeEffects> = {
   abortAnswer: ['asker'],
   answerFailure: ['asker', 'failure', 'error'],
   startFetch: ['fetch', 'request'],
+  sendToNode: ['node', 'message'],
   startPeerFetch: ['fetch', 'node', 'request'],
   receiveInto: ['fetch', 'memory', 'length'],
   receiveDirect: ['fetch', 'asker'],

@@ -7,9 +7,13 @@
 import { assert } from '@s3-accelerator/core/base/assert.ts';
 import type { Asker, NodeEffects } from '@s3-accelerator/core/node/effects.ts';
 import {
+  copyHotHint,
+  newHotHint,
   newReadAnswer,
+  type HotHint,
   type ObjectMetadata,
   type OriginError,
+  type ReadAnswer,
   type ReadFailure,
 } from '@s3-accelerator/core/read.ts';
 import type { SlotId } from '@s3-accelerator/core/store/store.ts';
@@ -22,6 +26,7 @@ import type { Surroundings } from './surroundings.ts';
 
 type AnswerEffects = Pick<
   NodeEffects,
+  | 'hintHot'
   | 'answerMetadata'
   | 'answerMetadataFromSlot'
   | 'answerMetadataFromMemory'
@@ -57,6 +62,9 @@ export class NodeAnswers implements AnswerEffects {
   readonly #options: NodeAnswersOptions;
   readonly #waiting = new Map<Asker, Waiting>();
   #askers = 0;
+  /** The hint of the present event, and whose it is; -1 for none. */
+  readonly #hint = newHotHint();
+  #hinted: Asker = -1;
   /** How often a pool was found full when that was last noted, and when that was. */
   #exhausted = 0;
   #exhaustedAt = -1;
@@ -105,6 +113,18 @@ export class NodeAnswers implements AnswerEffects {
     this.#send(asker, bytes);
   }
 
+  hintHot(asker: Asker, hint: HotHint): void {
+    assert(this.#hinted < 0 && this.#waiting.has(asker), 'a hint is for whoever asks right now');
+    assert(hint.remainingMs > 0 && hint.nodes.length > 1, 'a hint says something');
+    copyHotHint(hint, this.#hint);
+    this.#hinted = asker;
+  }
+
+  /** The event is over: what is answered later carries no hint. */
+  forgetHint(): void {
+    this.#hinted = -1;
+  }
+
   answerMetadata(asker: Asker, metadata: ObjectMetadata, ageMs: number, lifetimeMs: number): void {
     this.#announce(asker, metadata, ageMs, lifetimeMs, 0, 0);
     this.#answered(asker, 'served');
@@ -138,17 +158,22 @@ export class NodeAnswers implements AnswerEffects {
   }
 
   answerFromSlot(asker: Asker, slot: SlotId, offset: number, length: number): void {
-    this.beginAnswer(asker, length);
+    this.#begin(asker, length, true);
     this.#sendFromSlot(asker, slot, offset, length);
   }
 
   beginAnswer(asker: Asker, length: number): void {
+    this.#begin(asker, length, false);
+  }
+
+  #begin(asker: Asker, length: number, isHinted: boolean): void {
     const { transfer } = this.#waitingFor(asker);
     transfer.begin(length);
     const answer = newReadAnswer();
     answer.kind = 'bytes';
     answer.bodyFirst = transfer.request.first;
     answer.bodyLength = length;
+    if (isHinted) this.#addHint(asker, answer);
     this.#deliver(transfer, () => {
       transfer.taker.onAnswer(transfer, answer);
     });
@@ -215,9 +240,14 @@ export class NodeAnswers implements AnswerEffects {
     answer.lifetimeMs = lifetimeMs;
     answer.bodyFirst = bodyFirst;
     answer.bodyLength = length;
+    this.#addHint(asker, answer);
     this.#deliver(transfer, () => {
       transfer.taker.onAnswer(transfer, answer);
     });
+  }
+
+  #addHint(asker: Asker, answer: ReadAnswer): void {
+    if (this.#hinted === asker) copyHotHint(this.#hint, answer.hot);
   }
 
   #send(asker: Asker, bytes: Uint8Array): void {

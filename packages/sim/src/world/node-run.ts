@@ -19,6 +19,7 @@ import type { PolicyOf } from '@s3-accelerator/core/node/policy.ts';
 import { Prng } from '@s3-accelerator/core/base/prng.ts';
 import type { MembershipTiming } from '@s3-accelerator/core/membership/timing.ts';
 import type { OriginError, ReadAnswer } from '@s3-accelerator/core/read.ts';
+import type { NodeMessage } from '@s3-accelerator/core/node-message.ts';
 import type { DatedRing } from '@s3-accelerator/core/ring-history.ts';
 import type { Member } from '@s3-accelerator/core/ring.ts';
 import { Store, type SlotId } from '@s3-accelerator/core/store/store.ts';
@@ -30,6 +31,7 @@ import { nodeEffectNames } from './effect-names.ts';
 import { MetadataLog } from './metadata-log.ts';
 import type { Link, LinkEnd } from './network.ts';
 import { NodeAnswers } from './node-answers.ts';
+import { NodeMessages, type MessageTaker } from './node-messages.ts';
 import { NodeCluster } from './node-cluster.ts';
 import type { NodeFiles } from './node-files.ts';
 import { OriginFetches } from './origin-fetches.ts';
@@ -66,7 +68,7 @@ export interface NodeRunOptions {
   readonly readErrno: () => number;
 }
 
-export class NodeRun implements LinkEnd, ReadTaker, PeerFetchEvents, SlotEvents {
+export class NodeRun implements LinkEnd, ReadTaker, MessageTaker, PeerFetchEvents, SlotEvents {
   readonly place: number;
   readonly processId: number;
   readonly node: Node;
@@ -149,7 +151,8 @@ export class NodeRun implements LinkEnd, ReadTaker, PeerFetchEvents, SlotEvents 
         this.#afterEvent();
       },
     });
-    const drivers = [this.answers, this.fetches, this.#slots, this.#log];
+    const messages = new NodeMessages(world, this.fetches);
+    const drivers = [this.answers, this.fetches, messages, this.#slots, this.#log];
     this.node = new Node({
       effects: traced<NodeEffects>(drivers, nodeEffectNames, trace, `node ${nodeId}`, queue),
       digest: identities,
@@ -184,6 +187,13 @@ export class NodeRun implements LinkEnd, ReadTaker, PeerFetchEvents, SlotEvents 
     const { situations } = this.#options.world;
     if (transfer.ringVersion < this.cluster.version()) situations.arose('stale ring answered');
     this.node.onRead(this.#clock, transfer.asker, transfer.request);
+    this.answers.forgetHint();
+    this.#afterEvent();
+  }
+
+  /** Another node tells something. */
+  hear(message: NodeMessage): void {
+    this.node.onMessage(this.#clock, message);
     this.#afterEvent();
   }
 

@@ -5,6 +5,7 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { connect } from 'node:net';
+import type { NodeMessage } from '@s3-accelerator/core/node-message.ts';
 import { newReadRequest, type ReadAnswer, type ReadRequest } from '@s3-accelerator/core/read.ts';
 import type { ConnectionId, ReactorOptions } from '@s3-accelerator/native/reactor.ts';
 import { nobody, Reactor } from '@s3-accelerator/native/reactor.ts';
@@ -50,6 +51,7 @@ export class LogLines {
 export class ScriptedNode implements NodeReads {
   readonly reads: { asker: number; kind: string; key: string; first: number; last: number }[] = [];
   readonly cancelled: number[] = [];
+  readonly messages: NodeMessage[] = [];
   readonly sent: { token: number; errno: number }[] = [];
   answer: (asker: number, request: ReadRequest) => void = () => undefined;
 
@@ -61,6 +63,10 @@ export class ScriptedNode implements NodeReads {
 
   onReadCancelled(asker: number): void {
     this.cancelled.push(asker);
+  }
+
+  onMessage(message: NodeMessage): void {
+    this.messages.push(structuredClone(message));
   }
 
   onSent(token: number, errno: number): void {

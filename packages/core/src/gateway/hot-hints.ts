@@ -1,0 +1,106 @@
+/**
+ * Placements that their owners lent to other nodes too: their reads are spread over all of these in turn.
+ *
+ * A hint comes with an owner's answer, counts from when that was asked for, and ends by itself. It is advice: a node that
+ * is suspected or was tried is passed over, and whoever is asked without holding a lease any more reads through. A new ring makes all
+ * hints void, as the owners may be others now.
+ *
+ * Memory: about 200 bytes a hint, `maxHotHints` at most; the one that was used longest ago makes room.
+ */
+import type { Hash128, U64 } from '../base/hash.ts';
+import { Lru } from '../base/lru.ts';
+import type { HotHint } from '../read.ts';
+import type { Suspects } from './suspects.ts';
+
+interface Spread {
+  nodes: readonly number[];
+  /** Not used from then on. */
+  until: number;
+  /** Index of the node whose turn it is. */
+  turn: number;
+}
+
+export class HotHints {
+  readonly #maxHints: number;
+  readonly #seed: number;
+  readonly #key: Hash128 = { h0: 0, h1: 0, h2: 0, h3: 0 };
+  #spreads: Lru<Spread>;
+
+  constructor(maxHints: number, seed: number) {
+    this.#maxHints = maxHints;
+    this.#seed = seed;
+    this.#spreads = new Lru(maxHints, Infinity, seed);
+  }
+
+  /** Hints that are kept, those among them that are over included. */
+  get count(): number {
+    return this.#spreads.count;
+  }
+
+  /** An owner's answer to a read of `askedAt` named these. */
+  learn(askedAt: number, placement: Readonly<U64>, { remainingMs, nodes }: HotHint): void {
+    const until = askedAt + remainingMs;
+    const spread = this.#spreads.get(this.#keyOf(placement));
+    if (spread === null) {
+      // Gateways that start with different nodes don't all turn to the same one at once.
+      const turn = (this.#seed >>> 0) % nodes.length;
+      this.#spreads.set(this.#key, { nodes: [...nodes], until, turn }, 0);
+      return;
+    }
+    // Answers overtake each other.
+    if (until <= spread.until) return;
+    spread.until = until;
+    if (isSame(spread.nodes, nodes)) return;
+    spread.nodes = [...nodes];
+    spread.turn %= nodes.length;
+  }
+
+  /** The node whose turn it is, none of those `tried` and no suspect; -1 when the placement isn't hot, or nobody is left. */
+  next(
+    now: number,
+    placement: Readonly<U64>,
+    tried: readonly number[],
+    suspects: Suspects,
+  ): number {
+    const spread = this.#find(now, placement);
+    if (spread === null) return -1;
+    const { nodes } = spread;
+    for (let i = 0; i < nodes.length; i++) {
+      const nodeId = nodes[spread.turn]!;
+      spread.turn = spread.turn + 1 === nodes.length ? 0 : spread.turn + 1;
+      if (!tried.includes(nodeId) && !suspects.has(nodeId)) return nodeId;
+    }
+    return -1;
+  }
+
+  /** Whether a node is one of those that serve a placement. */
+  names(now: number, placement: Readonly<U64>, nodeId: number): boolean {
+    return this.#find(now, placement)?.nodes.includes(nodeId) === true;
+  }
+
+  /** Forgets all. */
+  clear(): void {
+    if (this.count > 0) this.#spreads = new Lru(this.#maxHints, Infinity, this.#seed);
+  }
+
+  #find(now: number, placement: Readonly<U64>): Spread | null {
+    if (this.#spreads.count === 0) return null;
+    const spread = this.#spreads.get(this.#keyOf(placement));
+    if (spread === null) return null;
+    if (spread.until > now) return spread;
+    this.#spreads.delete(this.#key);
+    return null;
+  }
+
+  #keyOf({ hi, lo }: Readonly<U64>): Hash128 {
+    this.#key.h0 = hi;
+    this.#key.h1 = lo;
+    return this.#key;
+  }
+}
+
+function isSame(a: readonly number[], b: readonly number[]): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
+}

@@ -1,0 +1,37 @@
+/**
+ * What a node tells others, as its driver carries it out: over the links that it asks them by, in order, and lost with the link.
+ */
+import type { NodeEffects } from '@s3-accelerator/core/node/effects.ts';
+import type { NodeMessage } from '@s3-accelerator/core/node-message.ts';
+import { newLane, type Lane } from './network.ts';
+import type { PeerFetches } from './peer-fetches.ts';
+import type { Surroundings } from './surroundings.ts';
+
+/** The end that is told. */
+export interface MessageTaker {
+  hear(message: NodeMessage): void;
+}
+
+export class NodeMessages implements Pick<NodeEffects, 'sendToNode'> {
+  readonly #world: Surroundings;
+  readonly #peers: PeerFetches;
+  readonly #lanes = new Map<number, Lane>();
+
+  constructor(world: Surroundings, peers: PeerFetches) {
+    this.#world = world;
+    this.#peers = peers;
+  }
+
+  sendToNode(nodeId: number, message: NodeMessage): void {
+    const copy = { ...message, placement: { ...message.placement }, hash: { ...message.hash } };
+    let lane = this.#lanes.get(nodeId);
+    if (lane === undefined) {
+      lane = newLane();
+      this.#lanes.set(nodeId, lane);
+    }
+    const { link, run } = this.#peers.linkTo(nodeId);
+    this.#world.network.toNode(link, lane, () => {
+      run?.hear(copy);
+    });
+  }
+}
