@@ -101,6 +101,7 @@ data_dir = "${directory}/data"
 capacity_bytes = "64MiB"
 [gateway]
 listen = "127.0.0.1:${port}"
+loops = 1
 [admin]
 listen = "127.0.0.1:${adminPort}"
 `;

@@ -39,13 +39,18 @@ function listeners(port: number): number {
     .filter(([, address, , state]) => address === local && state === '0A').length;
 }
 
-for (const { name, processes } of arrangements) {
+const withAlone = [
+  ...arrangements,
+  { name: 'a process of its own', processes: 1, isAlone: true },
+] as const;
+
+for (const { name, ...arrangement } of withAlone) {
   suite(`several loops in ${name}`, () => {
     let rig: Rig;
     let clients: RawConnection[];
     before(async () => {
       const gateway = 'metadata_ttl_ms = 60000';
-      rig = await startRig({ processes, loops, cache: policies, buckets, gateway });
+      rig = await startRig({ ...arrangement, loops, cache: policies, buckets, gateway });
       clients = await open(rig.cluster.gatewayPort);
     });
     after(async () => {

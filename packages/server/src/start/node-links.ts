@@ -1,5 +1,7 @@
 /** Where gateways and other nodes, and further loops of the same process, reach a node. */
-import type { Address } from '../config/address.ts';
+import { Ring } from '@s3-accelerator/core/ring.ts';
+import type { ProcessRing } from '../cluster/process-ring.ts';
+import { formatAddress, type Address } from '../config/address.ts';
 import type { ClusterConfig, NodeConfig } from '../config/config.ts';
 import type { ReadableSlab } from '../disk/disk-files.ts';
 import { publishLimit } from '../metrics/publish.ts';
@@ -33,7 +35,7 @@ interface Answering {
 /** null in a process that nobody else has anything to ask of. */
 export function startNodeLinks(
   { config, inner, reactor, ring, log, faults, metrics }: NodeLinksContext,
-  { maxLinks, listen = innerListen }: NodeConfig,
+  { id, maxLinks, listen = innerListen }: NodeConfig,
   { slab, driver, forward }: Answering,
 ): NodeLinks | null {
   const cluster = config.cluster ?? inner;
@@ -64,5 +66,12 @@ export function startNodeLinks(
   publishLimit(metrics, 'node_links', () => links.linksRefused);
   publishLimit(metrics, 'link_reads', () => links.readsRefused);
   log.info({ host, port }, 'listening for links');
-  return { server: links, at: { host, port } };
+  const at = { host, port };
+  if (config.cluster === undefined) nameOnlyMember(ring, id, at);
+  return { server: links, at };
+}
+
+/** A ring that others ask for says where its members are; the one of a process that nobody asked had no need to. */
+function nameOnlyMember(ring: ProcessRing, nodeId: number, at: Address): void {
+  ring.advance(new Ring(ring.version + 1, [{ nodeId, weight: 1, address: formatAddress(at) }]));
 }

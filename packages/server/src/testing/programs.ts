@@ -115,6 +115,8 @@ export interface ClusterOptions {
   readonly node?: string;
   /** TOML below `[gateway]`. */
   readonly gateway?: string;
+  /** One process that has no [cluster] table: it is a cluster of its own. */
+  readonly isAlone?: boolean;
   /** `gateway.loops`; 1 if absent: most tests count what one loop does. */
   readonly loops?: number;
   /** `[[clients]]` tables in place of the one that may do everything. */
@@ -175,7 +177,7 @@ ${options.clients ?? everything}
   };
   try {
     if (options.processes === 1) {
-      const text = cluster + node + gateway + adminTable(admin);
+      const text = (options.isAlone === true ? '' : cluster) + node + gateway + adminTable(admin);
       running.push(await runProgram(directory, 'both', text, admin));
     } else {
       running.push(await runProgram(directory, 'node', cluster + node + adminTable(admin), admin));
