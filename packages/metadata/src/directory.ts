@@ -77,6 +77,8 @@ function originDocument(origin: Origin): object {
     access_key_id: origin.accessKeyId,
     secret_access_key: origin.secretAccessKey?.reveal(),
     session_token: origin.sessionToken?.reveal(),
+    addressing: origin.addressing,
+    ca_file: origin.caFile,
     checksum_trailers: origin.checksumTrailers,
     bucket: origin.bucket,
   };

@@ -100,12 +100,14 @@ suite('the metadata service', () => {
         region: 'us-east-1',
         access_key_id: 'origin-id',
         secret_access_key: 'secret-of-the-origin',
+        addressing: 'path',
         checksum_trailers: true,
       },
       origins: {
         assets: {
           endpoint: 'https://assets.example.com/s3',
           region: 'auto',
+          addressing: 'path',
           checksum_trailers: true,
           bucket: 'assets-production',
         },

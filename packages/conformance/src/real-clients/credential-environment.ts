@@ -13,6 +13,8 @@ export function credentialEnvironment(
     AWS_DEFAULT_REGION: 'us-east-1',
     AWS_REGION: 'us-east-1',
     AWS_EC2_METADATA_DISABLED: 'true',
+    // The endpoint is plain HTTP, and some tools stumble over a bundle that they can't use.
+    AWS_CA_BUNDLE: undefined,
     AWS_CONFIG_FILE: '/dev/null',
     AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
     LC_ALL: 'C.UTF-8',

@@ -38,10 +38,10 @@ export async function fileRoundTrip(trip: RoundTrip): Promise<void> {
   for (const name of oddNames.filter((one) => !unnameable.has(one))) {
     const key = prefix + name;
     keys.push(key);
-    await writeAndRead(trip, key, Buffer.from(`the bytes of ${name}`), 3);
+    await writeAndRead(trip, key, Buffer.from(`the bytes of ${name}`), 2);
   }
   const large = `${prefix}large file.bin`;
-  await writeAndRead(trip, large, patternBytes(largeBytes, prefix), 2);
+  await writeAndRead(trip, large, patternBytes(largeBytes, prefix), 3);
   await assertListed(trip, [...keys, large]);
   const [first = ''] = keys;
   await writeAndRead(trip, first, Buffer.from('replaced'), 1);

@@ -70,7 +70,7 @@ test('a directory that this user may not write is told', () => {
     import { checkMachine } from ${JSON.stringify(import.meta.resolve('./check-machine.ts'))};
     if (process.getuid() === 0) process.setuid(65534);
     const problems = (dataDir) =>
-      checkMachine({ node: { dataDir }, cache: { capacityBytes: 1 } }).then(console.log);
+      checkMachine({ node: { dataDir }, cache: { capacityBytes: 1 }, origins: new Map() }).then(console.log);
     await problems(${JSON.stringify(closed)});
     await problems(${JSON.stringify(join(closed, 'below'))});
   `;

@@ -22,7 +22,9 @@ import type { Address } from './address.ts';
 import { formatAddress } from './address.ts';
 import type { Listener } from './check-settings.ts';
 import { listenersOf } from './check-settings.ts';
+import { readCaFile } from './ca-file.ts';
 import type { Config } from './config.ts';
+import { joinPath } from './read-rows.ts';
 import { roundSize } from './sizes.ts';
 
 /** Every reason why this machine can't run the configuration, in words. */
@@ -33,7 +35,25 @@ export async function checkMachine(config: Config): Promise<string[]> {
     const problem = checkDataDir(config.node.dataDir, config.cache.capacityBytes);
     if (problem !== undefined) problems.push(problem);
   }
+  problems.push(...checkCaFiles(config));
   return problems;
+}
+
+/** Files of certificates that can't be used. */
+function checkCaFiles({ metadata, origin, origins }: Config): string[] {
+  const named = [...origins].map(
+    ([bucket, one]) => [joinPath('origins', bucket), one.caFile] as const,
+  );
+  const all = [['metadata', metadata?.caFile], ['origin', origin?.caFile], ...named] as const;
+  return all.flatMap(([path, file]) => {
+    if (file === undefined) return [];
+    try {
+      readCaFile(file);
+      return [];
+    } catch (error) {
+      return [`${path}.ca_file: ${(error as Error).message}`];
+    }
+  });
 }
 
 async function checkListener({ path, address }: Listener): Promise<string | undefined> {

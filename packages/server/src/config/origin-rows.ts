@@ -1,5 +1,5 @@
 /** Rows about origins, which two tables share, and about naming buckets. Part of the settings table. */
-import { endpoint, flag, integer, secret, text } from './row.ts';
+import { choice, endpoint, flag, integer, path, secret, text } from './row.ts';
 
 const minute = 60_000;
 
@@ -81,7 +81,7 @@ export const originRows = {
     need: 'required',
     example: '"https://s3.us-east-1.amazonaws.com"',
     reloadable: true,
-    doc: 'Where the S3 API of this origin answers; a path is kept. Requests use path-style addresses.',
+    doc: 'Where the S3 API of this origin answers; a path is kept.',
   }),
   region: text({
     pattern: /^[a-z0-9-]{1,64}$/,
@@ -113,6 +113,18 @@ export const originRows = {
     example: '"..."',
     reloadable: true,
     doc: 'The session token that belongs to a temporary credential.',
+  }),
+  addressing: choice(['path', 'virtual'], {
+    default: 'path',
+    reloadable: true,
+    doc: 'How requests name their bucket: in the path, or in front of the host, for origins that want it so. Connections go to the endpoint itself either way.',
+  }),
+  ca_file: path({
+    need: 'optional',
+    fallbackText: 'those that Node trusts',
+    example: '"/etc/ssl/private-ca.pem"',
+    reloadable: true,
+    doc: 'Certificates of the authorities that may vouch for an `https://` endpoint, in PEM. Read at the start and on SIGHUP.',
   }),
   checksum_trailers: flag({
     default: true,

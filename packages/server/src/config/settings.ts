@@ -76,6 +76,12 @@ export const settings = {
         example: '"http://10.0.1.5:9500"',
         doc: 'Where the service answers; a path is kept.',
       }),
+      ca_file: path({
+        need: 'optional',
+        fallbackText: 'those that Node trusts',
+        example: '"/etc/ssl/private-ca.pem"',
+        doc: 'Certificates of the authorities that may vouch for an `https://` service, in PEM.',
+      }),
       token: secret({
         need: 'required',
         example: '"..."',

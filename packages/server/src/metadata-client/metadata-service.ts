@@ -5,6 +5,7 @@
  */
 import { Pool } from 'undici';
 import type { ClaimedScope } from '../auth/signing-keys.ts';
+import { readCaFile } from '../config/ca-file.ts';
 import type { Secret } from '../config/secret.ts';
 import {
   BadAnswer,
@@ -24,6 +25,8 @@ export interface ServiceAddress {
   /** Without a slash at its end. */
   readonly url: string;
   readonly token: Secret;
+  /** Of certificates to trust, for `https`; those that Node trusts if absent. */
+  readonly caFile: string | undefined;
 }
 
 export class MetadataService {
@@ -31,9 +34,11 @@ export class MetadataService {
   readonly #path: string;
   readonly #token: Secret;
 
-  constructor({ url, token }: ServiceAddress) {
+  /** Throws when the file of certificates can't be used. */
+  constructor({ caFile, url, token }: ServiceAddress) {
     const { origin, pathname } = new URL(url);
-    this.#pool = new Pool(origin, { connections, connectTimeout: timeoutMs });
+    const ca = caFile === undefined ? {} : { ca: readCaFile(caFile) };
+    this.#pool = new Pool(origin, { connections, connect: { timeout: timeoutMs, ...ca } });
     this.#path = pathname.replace(/\/+$/, '');
     this.#token = token;
   }

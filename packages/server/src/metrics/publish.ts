@@ -105,6 +105,7 @@ export function publishOrigin(metrics: Figures, counters: OriginCounters): void 
     [...counters.failures].map(([code, value]) => ({ labels: { source: 'origin', code }, value })),
   );
   metrics.readFrom('s3accel_s3_retries_total', () => counters.retries);
+  metrics.readFrom('s3accel_s3_held_total', () => counters.held);
   metrics.readFrom('s3accel_s3_received_bytes_total', () => counters.bodyBytesReceived);
   metrics.readFrom('s3accel_s3_sent_bytes_total', () => counters.bodyBytesSent);
   metrics.readFrom('s3accel_s3_requests_in_flight', () => counters.inFlight);

@@ -257,6 +257,10 @@ export const metricTable = {
   s3accel_s3_sent_bytes_total: counter('Bytes of bodies sent to origins.', noLabels),
   s3accel_s3_requests_in_flight: gauge('Requests to origins that are under way.'),
   s3accel_s3_retries_total: counter('Requests to origins that were sent again.', noLabels),
+  s3accel_s3_held_total: counter(
+    'Waits of fetches because their origin had said that it is overloaded.',
+    noLabels,
+  ),
 
   s3accel_errors_total: counter('Faults, by who caused them and their code.', {
     source: ['client', 'peer', 'origin', 'disk'],

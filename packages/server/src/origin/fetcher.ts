@@ -19,10 +19,10 @@ import { readFetchHead } from './fetch-head.ts';
 import type { OriginClient } from './origin-client.ts';
 import { ErrorCollector } from './origin-error.ts';
 import type { OriginExchange, OriginListener, OriginRequest } from './origin-exchange.ts';
-import { noCredentials, originFailure } from './origin-failure.ts';
+import { noCredentials, noOrigin } from './origin-failure.ts';
 import type { OriginFailure } from './origin-failure.ts';
 import { OriginSigner, emptyPayloadHash } from './origin-signer.ts';
-import { objectTarget } from './origin-target.ts';
+import { hostOf, objectTarget, serverNameOf } from './origin-target.ts';
 import type { Origin, OriginCredentials, Origins } from './origins.ts';
 
 export interface FetchEvents {
@@ -74,17 +74,15 @@ export class Fetcher {
       failed: (failure) => this.#failureLog(failure, bucket),
     });
     this.#fetches.set(id, fetch);
-    const origin = this.#origins().of(bucket);
+    const origins = this.#origins();
+    const origin = origins.of(bucket);
     const credentials = origin?.credentials() ?? null;
     if (origin !== null && credentials !== null) {
       const signed = this.#sign(origin, credentials, request);
       fetch.exchange = this.#client.request(origin, signed, fetch);
       return;
     }
-    const failure =
-      origin === null
-        ? originFailure('unknown-origin', `no origin is configured for ${bucket}`)
-        : noCredentials(origin);
+    const failure = origin === null ? noOrigin(bucket, origins) : noCredentials(origin);
     this.#client.counters.failed(failure.code);
     queueMicrotask(() => fetch.onFailed(failure));
   }
@@ -105,7 +103,8 @@ export class Fetcher {
     const method = request.headOnly ? 'HEAD' : 'GET';
     const target = objectTarget(origin, request.bucket, request.key);
     // Without it origins may compress, and then bytes and lengths aren't the object's.
-    const headers = ['host', origin.host, 'accept-encoding', 'identity'];
+    const host = hostOf(origin, request.bucket);
+    const headers = ['host', host, 'accept-encoding', 'identity'];
     const range = rangeHeader(request);
     if (range !== '') headers.push('range', range);
     else headers.push('x-amz-checksum-mode', 'ENABLED');
@@ -122,6 +121,7 @@ export class Fetcher {
       idempotent: true,
       retryStatuses,
       firstByteTimeoutMs: origin.limits.firstByteTimeoutMs,
+      ...serverNameOf(origin, request.bucket),
     };
   }
 }

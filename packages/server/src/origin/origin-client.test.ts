@@ -5,9 +5,11 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
+import { certificate, startTlsFront } from '@s3-accelerator/load/testing/tls-front.ts';
 import { OriginClient } from './origin-client.ts';
 import type { OriginRequest } from './origin-exchange.ts';
 import type { OriginLimits } from './origin-limits.ts';
+import { hostOf, serverNameOf } from './origin-target.ts';
 import { resolveOrigin } from './origins.ts';
 import type { Origin } from './origins.ts';
 import { RawOrigin, answer } from './testing/raw-origin.ts';
@@ -490,4 +492,90 @@ test('an answer that is not HTTP is a protocol failure and is not repeated', asy
   await recorder.over;
   assert.equal(recorder.failure?.code, 'protocol');
   assert.equal(raw.requests.length, 1);
+});
+
+test('while an origin is overloaded fetches wait together, and come back once it is calmer', async (t) => {
+  let overloaded = true;
+  const { raw, client, origin } = await start(
+    t,
+    ({ socket }) => {
+      socket.write(overloaded ? answer('503 Slow Down', [], '') : answer('200 OK', [], 'x'));
+    },
+    { tries: 20 },
+  );
+  const recorders = Array.from({ length: 40 }, () => {
+    const recorder = new Recorder();
+    client.request(origin, request(origin), recorder);
+    return recorder;
+  });
+  await sleep(600);
+  // By then pauses of 50, 100 and 200 ms are over: each asker alone would have come back five times and more.
+  assert.ok(raw.requests.length < 40 * 5, `${raw.requests.length} requests`);
+  assert.ok(client.counters.held > 0);
+  overloaded = false;
+  await Promise.all(recorders.map(({ over }) => over));
+  for (const { status } of recorders) assert.equal(status, 200);
+  // What a client sends on its own behalf is never held: it hears of the origin's state itself.
+  overloaded = true;
+  const passed = new Recorder();
+  client.request(origin, request(origin, { retryStatuses: new Set(), idempotent: false }), passed);
+  await passed.over;
+  assert.equal(passed.status, 503);
+  const held = client.counters.held;
+  const next = new Recorder();
+  client.request(origin, request(origin, { retryStatuses: new Set(), idempotent: false }), next);
+  await next.over;
+  assert.equal(client.counters.held, held);
+});
+
+test('a fetch that is held too long gives up', async (t) => {
+  const { client, origin } = await start(
+    t,
+    ({ socket }) => void socket.write(answer('503 Slow Down', [], '')),
+    { tries: 1000, waitTimeoutMs: 300 },
+  );
+  const recorder = new Recorder();
+  client.request(origin, request(origin), recorder);
+  await recorder.over;
+  assert.equal(recorder.failureCode, 'timeout');
+});
+
+test('an aborted fetch that was held is never sent', async (t) => {
+  const { raw, client, origin } = await start(t, ({ socket }) => {
+    socket.write(answer('503 Slow Down', [], ''));
+  });
+  const first = new Recorder();
+  client.request(origin, request(origin, { retryStatuses: new Set() }), first);
+  await first.over;
+  const held = client.request(origin, request(origin), new Recorder());
+  await sleep(5);
+  held.abort();
+  await sleep(150);
+  assert.equal(raw.requests.length, 1);
+  assert.equal(client.counters.inFlight, 0);
+});
+
+test('an https origin is trusted by the authorities that it was given, and by no others', async (t) => {
+  const { raw, client } = await start(t, ({ socket }) => {
+    socket.write(answer('200 OK', [], 'x'));
+  });
+  const front = await startTlsFront(Number(new URL(raw.endpoint).port));
+  t.after(() => front.server.close());
+  const endpoint = `https://localhost:${front.port}`;
+  const settings = { endpoint, region: 'us-east-1', credentials, addressing: 'virtual' } as const;
+  const ask = async (origin: Origin): Promise<Recorder> => {
+    const recorder = new Recorder();
+    const names = serverNameOf(origin, 'bucket');
+    const headers = ['host', hostOf(origin, 'bucket')];
+    client.request(origin, request(origin, { headers, ...names }), recorder);
+    await recorder.over;
+    return recorder;
+  };
+  const stranger = await ask(resolveOrigin(settings));
+  assert.equal(stranger.failureCode, 'protocol');
+  // The certificate is the endpoint's, whatever bucket the Host header names.
+  const known = await ask(resolveOrigin({ ...settings, ca: certificate }));
+  assert.equal(known.status, 200, known.failure?.hint);
+  assert.match(raw.requests[0]?.head ?? '', /host: bucket\.localhost:/);
+  assert.equal((await ask(resolveOrigin(settings))).failureCode, 'protocol');
 });

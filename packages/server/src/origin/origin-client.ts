@@ -6,6 +6,7 @@
  */
 import { Pool } from 'undici';
 import type { Dispatcher } from 'undici';
+import { BackOff } from './back-off.ts';
 import { OriginCounters } from './origin-counters.ts';
 import { OriginExchange } from './origin-exchange.ts';
 import type { ExchangeHost, OriginListener, OriginRequest } from './origin-exchange.ts';
@@ -17,7 +18,7 @@ const sweepMs = 250;
 
 export class OriginClient {
   readonly counters = new OriginCounters();
-  /** By endpoint and limits: a reload that changes limits makes new lanes, and the old one's connections idle out. */
+  /** By endpoint, authorities and limits: a reload that changes limits makes new lanes, and the old one's connections idle out. */
   readonly #lanes = new Map<string, Lane>();
   #closed = false;
 
@@ -34,11 +35,11 @@ export class OriginClient {
   }
 
   #lane(origin: Origin): Lane {
-    const key = `${origin.base} ${Object.values(origin.limits).join(' ')}`;
+    const key = `${origin.base} ${Object.values(origin.limits).join(' ')} ${origin.ca ?? ''}`;
     const known = this.#lanes.get(key);
     if (known !== undefined) return known;
     if (this.#closed) throw new Error('the origin client is closed');
-    const lane = new Lane(origin.base, origin.limits, this.counters);
+    const lane = new Lane(origin, this.counters);
     this.#lanes.set(key, lane);
     return lane;
   }
@@ -49,11 +50,12 @@ class Lane implements ExchangeHost {
   readonly base: string;
   readonly limits: OriginLimits;
   readonly counters: OriginCounters;
+  readonly backOff = new BackOff();
   readonly #pool: Pool;
   readonly #exchanges = new Set<OriginExchange>();
   #sweep: NodeJS.Timeout | null = null;
 
-  constructor(base: string, limits: OriginLimits, counters: OriginCounters) {
+  constructor({ base, ca, limits }: Origin, counters: OriginCounters) {
     this.base = base;
     this.limits = limits;
     this.counters = counters;
@@ -61,7 +63,7 @@ class Lane implements ExchangeHost {
       connections: limits.connections,
       pipelining: 1,
       allowH2: false,
-      connectTimeout: limits.connectTimeoutMs,
+      connect: { timeout: limits.connectTimeoutMs, ...(ca === null ? {} : { ca }) },
       keepAliveTimeout: limits.keepAliveMs,
       maxHeaderSize: limits.maxHeaderBytes,
       // Our own clocks know whose turn it is; undici's don't.

@@ -7,6 +7,8 @@ export class OriginCounters {
   readonly failures = new Map<OriginFailureCode, number>();
   /** Further tries after a failure or a retryable status. */
   retries = 0;
+  /** Waits of requests because the origin had asked for less. */
+  held = 0;
   bodyBytesReceived = 0;
   bodyBytesSent = 0;
   /** Requests that were refused because too many waited already. */

@@ -5,6 +5,8 @@
  * idempotent requests, and timeouts that say who was waited for. The listener is called from the event loop only, never
  * out of a call to this object, and after `abort` not at all.
  *
+ * While an origin says that it is overloaded, requests that are sent again wait longer, and new ones too (back-off.ts).
+ *
  *   waiting ──connected──▶ sending ──head──▶ answering ──▶ over
  *      ▲                      │
  *      └────────retry─────────┘        (idempotent, before the head has been handed on)
@@ -13,6 +15,7 @@ import type { Dispatcher } from 'undici';
 import { failureFrom, originFailure } from './origin-failure.ts';
 import type { OriginFailure } from './origin-failure.ts';
 import type { OriginLimits } from './origin-limits.ts';
+import type { BackOff } from './back-off.ts';
 import type { OriginCounters } from './origin-counters.ts';
 import { RequestBody } from './request-body.ts';
 
@@ -39,13 +42,20 @@ export interface OriginRequest {
   readonly bodyLength: number | null;
   /** It may be sent again before any of its answer was used; only without a body. */
   readonly idempotent: boolean;
-  /** Statuses that are tried again when tries are left; empty when answers are relayed as they come. */
+  /**
+   * Statuses that are tried again when tries are left; empty when answers are relayed as they come. Such requests have clients
+   * that back off by themselves: only the others wait while the origin is overloaded.
+   */
   readonly retryStatuses: ReadonlySet<number>;
   /** How long the first byte of the answer may take once the request is sent. */
   readonly firstByteTimeoutMs: number;
+  /** The name to ask for in a TLS handshake, where it isn't the Host header's. */
+  readonly serverName?: string;
 }
 
 const retryBaseMs = 40;
+/** Answers that say that the origin has too much to do. */
+const slowDownStatuses: ReadonlySet<number> = new Set([429, 503]);
 /** HTTP parsers let any three digits pass; HTTP itself, and whatever counts answers by status, ends here. */
 const maxStatus = 599;
 
@@ -54,9 +64,13 @@ export interface ExchangeHost {
   readonly base: string;
   readonly counters: OriginCounters;
   readonly limits: OriginLimits;
+  readonly backOff: BackOff;
   dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void;
   over(exchange: OriginExchange): void;
 }
+
+/** undici takes the name for TLS with each request; its types don't say so. */
+type NamedDispatchOptions = Dispatcher.DispatchOptions & { readonly servername?: string };
 
 type Stage = 'waiting' | 'sending' | 'answering' | 'over';
 
@@ -68,7 +82,7 @@ export class OriginExchange {
   #stage: Stage = 'waiting';
   #attempt: Attempt | null = null;
   #tries = 0;
-  #retryTimer: NodeJS.Timeout | null = null;
+  #sendTimer: NodeJS.Timeout | null = null;
   #paused = false;
   #resumeScheduled = false;
   /** Came while paused: at most what undici had buffered. */
@@ -77,6 +91,7 @@ export class OriginExchange {
   #bodyQueued = 0;
   #bodySent = 0;
   #movedAt: number;
+  #sentAt = 0;
 
   /** `refused`: too many requests are in flight already, this one only says so. */
   constructor(
@@ -94,7 +109,7 @@ export class OriginExchange {
     host.counters.inFlight++;
     queueMicrotask(() => {
       if (refused) this.#refuse();
-      else this.#send();
+      else this.#sendInTurn();
     });
   }
 
@@ -166,20 +181,34 @@ export class OriginExchange {
     this.#fail(originFailure('busy', `too many requests wait for ${this.#host.base}`));
   }
 
-  #send(): void {
+  /** Sends it, or waits first where the origin asked for less. */
+  #sendInTurn(): void {
     if (this.#stage === 'over') return;
+    const isHeld = this.#request.retryStatuses.size > 0;
+    const ms = isHeld ? this.#host.backOff.holdMs(performance.now(), Math.random()) : 0;
+    if (ms === 0) {
+      this.#send();
+      return;
+    }
+    this.#host.counters.held++;
+    this.#sendTimer = setTimeout(() => this.#sendInTurn(), ms);
+  }
+
+  #send(): void {
     this.#tries++;
     this.#movedAt = performance.now();
-    const { method, target, headers, bodyLength } = this.#request;
+    this.#sentAt = this.#movedAt;
+    const { method, target, headers, bodyLength, serverName } = this.#request;
     const attempt = new Attempt(this, this.#host.base);
     this.#attempt = attempt;
-    const options: Dispatcher.DispatchOptions = {
+    const options: NamedDispatchOptions = {
       path: target,
       method,
       headers: bodyLength === null ? headers : [...headers, 'content-length', String(bodyLength)],
       body: this.#body,
       // undici closes after a HEAD unless told otherwise.
       ...(method === 'HEAD' ? { reset: false } : {}),
+      ...(serverName === undefined ? {} : { servername: serverName }),
     };
     try {
       this.#host.dispatch(options, attempt);
@@ -200,7 +229,7 @@ export class OriginExchange {
     this.#movedAt = performance.now();
     // Full jitter: many readers fail together and must not come back together.
     const delay = retryBaseMs * 2 ** this.#tries * Math.random();
-    this.#retryTimer = setTimeout(() => this.#send(), delay);
+    this.#sendTimer = setTimeout(() => this.#sendInTurn(), delay);
   }
 
   // ---- what the attempt in flight reports; an attempt that was given up reports nothing
@@ -226,6 +255,8 @@ export class OriginExchange {
       return;
     }
     this.#host.counters.answered(this.#request.operation, status);
+    if (slowDownStatuses.has(status)) this.#host.backOff.slowedDown(performance.now());
+    else this.#host.backOff.wentWell(this.#sentAt);
     if (this.#request.retryStatuses.has(status) && this.#canRetry()) {
       // The error's body runs out unread, which keeps the connection.
       this.#retryLater();
@@ -284,7 +315,7 @@ export class OriginExchange {
   #finish(): void {
     this.#stage = 'over';
     this.#held.length = 0;
-    if (this.#retryTimer !== null) clearTimeout(this.#retryTimer);
+    if (this.#sendTimer !== null) clearTimeout(this.#sendTimer);
     this.#host.counters.inFlight--;
     this.#host.over(this);
   }

@@ -6,10 +6,18 @@ import { errors } from 'undici';
 /**
  * unreachable: no connection could be made. timeout: nothing moved for too long. reset: the connection broke off.
  * protocol: the answer isn't HTTP, or its length isn't what it promised. busy: more requests wait than are allowed to.
- * unknown-origin: no origin is configured for the bucket. no-credentials: there are none to sign with at the moment.
+ * unknown-origin: no origin is configured for the bucket. untold-origin: nor has the metadata service told one yet.
+ * no-credentials: there are none to sign with at the moment.
  */
 export type OriginFailureCode =
-  'unreachable' | 'timeout' | 'reset' | 'protocol' | 'busy' | 'unknown-origin' | 'no-credentials';
+  | 'unreachable'
+  | 'timeout'
+  | 'reset'
+  | 'protocol'
+  | 'busy'
+  | 'unknown-origin'
+  | 'untold-origin'
+  | 'no-credentials';
 
 export interface OriginFailure {
   readonly code: OriginFailureCode;
@@ -23,6 +31,16 @@ export interface OriginFailure {
 export function originFailure(code: OriginFailureCode, hint: string): OriginFailure {
   const retryable = code === 'unreachable' || code === 'reset';
   return { code, source: 'origin', retryable, hint };
+}
+
+/** For a bucket that has no origin among those that are known. */
+export function noOrigin(
+  bucket: string,
+  { isWhole }: { readonly isWhole: boolean },
+): OriginFailure {
+  return isWhole
+    ? originFailure('unknown-origin', `no origin is configured for ${bucket}`)
+    : originFailure('untold-origin', `the metadata service has told no origin for ${bucket} yet`);
 }
 
 export function noCredentials({ base }: { readonly base: string }): OriginFailure {

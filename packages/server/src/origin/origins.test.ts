@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { mapTarget, objectTarget } from './origin-target.ts';
+import { hostOf, mapTarget, objectTarget, serverNameOf } from './origin-target.ts';
 import { Origins, resolveOrigin } from './origins.ts';
 import type { OriginSettings } from './origins.ts';
 
@@ -45,4 +45,45 @@ test('targets keep every byte of the key, below the endpoint’s own path', () =
   assert.equal(mapTarget(origin, 'b', '/b//..%2f+?x=/b/'), '/base/real//..%2f+?x=/b/');
   assert.equal(mapTarget(origin, 'b', '/b?list-type=2'), '/base/real?list-type=2');
   assert.equal(mapTarget(origin, '', '/?x'), '/base/?x');
+});
+
+test('an origin that wants its buckets in the host gets them there, and no byte of a key changes', () => {
+  const virtual = { ...settings, addressing: 'virtual' } as const;
+  const origin = resolveOrigin({ ...virtual, endpoint: 'https://s3.example.com:8443' });
+  assert.equal(hostOf(origin, 'tables'), 'tables.s3.example.com:8443');
+  assert.equal(hostOf(origin, ''), 's3.example.com:8443');
+  assert.deepEqual(serverNameOf(origin, 'tables'), { serverName: 's3.example.com' });
+  assert.deepEqual(serverNameOf(origin, ''), {});
+  assert.equal(objectTarget(origin, 'tables', '//../\xc3\xa9+ '), '///../%C3%A9%2B%20');
+  assert.equal(mapTarget(origin, 'tables', '/tables//..%2f+?x=/b/'), '//..%2f+?x=/b/');
+  assert.equal(mapTarget(origin, 'tables', '/tables?list-type=2'), '/?list-type=2');
+  assert.equal(mapTarget(origin, 'tables', '/tables'), '/');
+  assert.equal(mapTarget(origin, '', '/?x'), '/?x');
+  const renamed = resolveOrigin({ ...virtual, endpoint: 'http://h/base', bucket: 'real.name' });
+  assert.equal(hostOf(renamed, 'tables'), 'real.name.h');
+  assert.deepEqual(serverNameOf(renamed, 'tables'), {});
+  assert.equal(objectTarget(renamed, 'tables', 'k'), '/base/k');
+  assert.equal(mapTarget(renamed, 'tables', '/tables/k'), '/base/k');
+});
+
+test('a bucket whose name could be taken for something else in a host stays in the path', () => {
+  const origin = resolveOrigin({ ...settings, endpoint: 'http://h', addressing: 'virtual' });
+  const odd = [
+    'Upper',
+    'under_score',
+    '-dash',
+    'dot.',
+    '.dot',
+    'a..b',
+    'a/b',
+    'a\r\nx: y',
+    'a@b',
+    'x'.repeat(64),
+  ];
+  for (const bucket of odd) {
+    assert.equal(hostOf(origin, bucket), 'h', bucket);
+    assert.ok(objectTarget(origin, bucket, 'k').length > bucket.length, bucket);
+  }
+  assert.equal(objectTarget(origin, 'Upper', 'k'), '/Upper/k');
+  assert.equal(mapTarget(origin, 'Upper', '/Upper/k'), '/Upper/k');
 });

@@ -7,6 +7,8 @@
 import { defaultOriginLimits } from './origin-limits.ts';
 import type { OriginLimits } from './origin-limits.ts';
 
+export type Addressing = 'path' | 'virtual';
+
 export interface OriginCredentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
@@ -27,6 +29,10 @@ export interface OriginSettings {
   readonly credentials: OriginCredentials | CredentialsOfTheMoment;
   /** The bucket's name at this origin when it isn't the clients' name for it. */
   readonly bucket?: string;
+  /** Whether buckets are named in the path or in front of the host; `path` unless said otherwise. */
+  readonly addressing?: Addressing;
+  /** Certificates of the authorities to trust, as PEM; the system's if absent. */
+  readonly ca?: string;
   /** Whether it takes trailing checksums (`STREAMING-UNSIGNED-PAYLOAD-TRAILER`); true unless said otherwise. */
   readonly checksumTrailers?: boolean;
   /** What differs from the default limits. */
@@ -37,7 +43,7 @@ export interface OriginSettings {
 export interface Origin {
   /** Scheme and authority, without a path: what connections are pooled by. */
   readonly base: string;
-  /** The Host header. */
+  /** Host and port, as a Host header has them. */
   readonly host: string;
   /** Path below which buckets live, '' for none; never ends in a slash. */
   readonly basePath: string;
@@ -45,6 +51,9 @@ export interface Origin {
   readonly credentials: CredentialsOfTheMoment;
   /** The real bucket, or '' to use the clients' name. */
   readonly bucket: string;
+  readonly addressing: Addressing;
+  /** PEM; null for the system's. */
+  readonly ca: string | null;
   readonly checksumTrailers: boolean;
   readonly limits: OriginLimits;
 }
@@ -61,6 +70,8 @@ export function resolveOrigin(settings: OriginSettings): Origin {
     credentials:
       typeof credentials === 'function' ? credentials : (): OriginCredentials => credentials,
     bucket: settings.bucket ?? '',
+    addressing: settings.addressing ?? 'path',
+    ca: settings.ca ?? null,
     checksumTrailers: settings.checksumTrailers ?? true,
     limits: { ...defaultOriginLimits, ...settings.limits },
   };
@@ -78,11 +89,18 @@ function parseEndpoint(endpoint: string): URL {
 }
 
 export class Origins {
+  /** False while somebody who knows more origins hasn't told them yet: a bucket without one may still have one. */
+  readonly isWhole: boolean;
   readonly #default: Origin | null;
   readonly #byBucket = new Map<string, Origin>();
 
   /** `byBucket` holds the overrides by the clients' bucket names. */
-  constructor(fallback: OriginSettings | null, byBucket: Iterable<[string, OriginSettings]> = []) {
+  constructor(
+    fallback: OriginSettings | null,
+    byBucket: Iterable<[string, OriginSettings]> = [],
+    isWhole = true,
+  ) {
+    this.isWhole = isWhole;
     this.#default = fallback === null ? null : resolveOrigin(fallback);
     for (const [bucket, settings] of byBucket) this.#byBucket.set(bucket, resolveOrigin(settings));
   }
@@ -100,6 +118,7 @@ export class Origins {
   }
 }
 
+/** The bucket's name at the origin. */
 export function realBucket(origin: Origin, bucket: string): string {
   return origin.bucket === '' ? bucket : origin.bucket;
 }

@@ -251,6 +251,12 @@ test('an origin that is down is said to be so, without its address', async (t) =
   assert.match(rig.failures[0]!.hint, /ECONNREFUSED/);
 });
 
+test('a bucket without an origin is unavailable while some are still untold', async (t) => {
+  const rig = rigFor(t, new Origins(null, [], false));
+  const sink = await send(rig, get('/data/k'));
+  assert.equal(sink.error?.code, 'ServiceUnavailable');
+});
+
 test('a bucket without an origin does not exist', async (t) => {
   const rig = rigFor(t, new Origins(null));
   const sink = await send(rig, get('/data/k'));

@@ -16,7 +16,7 @@ import type { ErrorCode } from '@s3-accelerator/core/s3/errors.ts';
 import { operationOf } from '../auth/operation.ts';
 import type { OriginClient } from '../origin/origin-client.ts';
 import type { OriginExchange, OriginListener, OriginRequest } from '../origin/origin-exchange.ts';
-import { noCredentials } from '../origin/origin-failure.ts';
+import { noCredentials, noOrigin } from '../origin/origin-failure.ts';
 import type { OriginFailure, OriginFailureCode } from '../origin/origin-failure.ts';
 import { headerValue } from '../http/raw-headers.ts';
 import {
@@ -25,7 +25,7 @@ import {
   unsignedPayload,
   unsignedTrailerPayload,
 } from '../origin/origin-signer.ts';
-import { mapTarget } from '../origin/origin-target.ts';
+import { hostOf, mapTarget, serverNameOf } from '../origin/origin-target.ts';
 import { realBucket } from '../origin/origins.ts';
 import type { Origin, Origins } from '../origin/origins.ts';
 import type { ForwardPort, ForwardRequest, ForwardSink, Forwarding } from './forward.ts';
@@ -52,6 +52,7 @@ const clientCodes: Readonly<Record<OriginFailureCode, ErrorCode>> = {
   protocol: 'InternalError',
   busy: 'SlowDown',
   'unknown-origin': 'NoSuchBucket',
+  'untold-origin': 'ServiceUnavailable',
   'no-credentials': 'ServiceUnavailable',
 };
 
@@ -63,6 +64,7 @@ const clientMessages: Readonly<Record<OriginFailureCode, string>> = {
   protocol: 'The origin of this bucket sent an answer that is not valid.',
   busy: 'Too many requests wait for the origin of this bucket.',
   'unknown-origin': 'No origin is configured for this bucket.',
+  'untold-origin': 'The origin of this bucket is not known yet.',
   'no-credentials': 'There are no credentials for the origin of this bucket at the moment.',
 };
 
@@ -80,8 +82,10 @@ export class OriginForward implements ForwardPort {
   }
 
   forward(request: ForwardRequest, sink: ForwardSink): Forwarding {
-    const origin = this.#origins().of(request.bucket);
-    if (origin === null) return refuse(sink, unknownOrigin);
+    const origins = this.#origins();
+    const origin = origins.of(request.bucket);
+    if (origin === null)
+      return refuse(sink, this.#fails(noOrigin(request.bucket, origins), request));
     const payload = headerValue(request.headers, 'x-amz-content-sha256');
     if (payload === unsignedTrailerPayload && !origin.checksumTrailers) {
       return new TrailerRemoval(request, (plain) => this.#send(origin, plain, sink));
@@ -102,14 +106,14 @@ export class OriginForward implements ForwardPort {
   #prepare(origin: Origin, request: ForwardRequest): OriginRequest | ForwardRefusal {
     const target = originTarget(origin, request);
     if (target === null) return { code: 'InvalidURI', message: 'The query can not be decoded.' };
-    const headers = ['host', origin.host, ...headersForOrigin(request.headers)];
+    const headers = ['host', hostOf(origin, request.bucket), ...headersForOrigin(request.headers)];
     const refusal = mapCopySource(headers, origin, this.#origins());
     if (refusal !== null) return refusal;
     const { method, bodyLength } = request;
     const hash = payloadHash(request);
     const { region, limits } = origin;
     const credentials = origin.credentials();
-    if (credentials === null) return this.#withoutCredentials(origin, request);
+    if (credentials === null) return this.#fails(noCredentials(origin), request);
     this.#signer.sign(method, target, headers, hash, credentials, region, Date.now());
     return {
       operation: operationName(request),
@@ -120,11 +124,11 @@ export class OriginForward implements ForwardPort {
       idempotent: (method === 'GET' || method === 'HEAD') && bodyLength === null,
       retryStatuses: noStatuses,
       firstByteTimeoutMs: limits.forwardFirstByteTimeoutMs,
+      ...serverNameOf(origin, request.bucket),
     };
   }
 
-  #withoutCredentials(origin: Origin, request: ForwardRequest): ForwardRefusal {
-    const failure = noCredentials(origin);
+  #fails(failure: OriginFailure, request: ForwardRequest): ForwardRefusal {
     this.#client.counters.failed(failure.code);
     this.#log(failure, request);
     return { code: clientCodes[failure.code], message: clientMessages[failure.code] };
@@ -139,11 +143,6 @@ function operationName(request: ForwardRequest): string {
   const copies = headerValue(headers, 'x-amz-copy-source') !== '';
   return operationOf(method, { bucket, key }, parameters, copies) ?? 'Unknown';
 }
-
-const unknownOrigin: ForwardRefusal = {
-  code: clientCodes['unknown-origin'],
-  message: clientMessages['unknown-origin'],
-};
 
 /** The client's target at the origin, without a presigned URL's signature; null when its query can't be decoded. */
 function originTarget(origin: Origin, request: ForwardRequest): string | null {

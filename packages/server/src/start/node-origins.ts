@@ -5,6 +5,7 @@
  * One chain serves all origins without keys. It is asked when the first such origin appears, and again on each reload.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { readCaFile } from '../config/ca-file.ts';
 import type { BucketOriginConfig, Config, MetadataConfig, OriginConfig } from '../config/config.ts';
 import type { FaultLog } from '../log.ts';
 import type { ServedOrigins } from '../metadata-client/answers.ts';
@@ -27,6 +28,8 @@ export class NodeOrigins {
   readonly #follower: OriginFollower | null;
   #chain: RenewedCredentials | null = null;
   #chainHadAny = false;
+  /** By file: the certificates that were last read from it. */
+  readonly #caFiles = new Map<string, string>();
 
   constructor(config: Config, faults: FaultLog) {
     this.#faults = faults;
@@ -92,29 +95,49 @@ export class NodeOrigins {
     const served = this.#served;
     const limits = config.node?.originLimits ?? {};
     const tables = [...(served?.origins ?? []), ...config.origins];
-    const byBucket = tables.map(([bucket, origin]): [string, OriginSettings] => [
-      bucket,
-      this.#settingsOf(origin, limits),
-    ]);
-    const fallback = config.origin ?? served?.origin;
-    return new Origins(
-      fallback === undefined ? null : this.#settingsOf(fallback, limits),
-      byBucket,
-    );
+    const byBucket = tables.flatMap(([bucket, origin]): [string, OriginSettings][] => {
+      const settings = this.#settingsOf(origin, limits);
+      return settings === null ? [] : [[bucket, settings]];
+    });
+    const chosen = config.origin ?? served?.origin;
+    const fallback = chosen === undefined ? null : this.#settingsOf(chosen, limits);
+    const isTold = config.metadata === undefined || served !== null;
+    const isUsable =
+      byBucket.length === tables.length && (fallback === null) === (chosen === undefined);
+    return new Origins(fallback, byBucket, isTold && isUsable);
   }
 
   #settingsOf(
     origin: OriginConfig | BucketOriginConfig,
     limits: NonNullable<OriginSettings['limits']>,
-  ): OriginSettings {
+  ): OriginSettings | null {
+    const { caFile } = origin;
+    const ca = caFile === undefined ? undefined : this.#caOf(caFile);
+    if (ca === null) return null;
     return {
       endpoint: origin.endpoint,
       region: origin.region,
+      addressing: origin.addressing,
       checksumTrailers: origin.checksumTrailers,
+      ...(ca === undefined ? {} : { ca }),
       ...('bucket' in origin && origin.bucket !== undefined ? { bucket: origin.bucket } : {}),
       limits,
       credentials: keysOf(origin) ?? this.#fromChain(origin.region),
     };
+  }
+
+  /** What the file has now, or had when it could last be read; null for neither: without it nobody may be trusted. */
+  #caOf(file: string): string | null {
+    try {
+      const ca = readCaFile(file);
+      this.#caFiles.set(file, ca);
+      return ca;
+    } catch (error) {
+      this.#faults.error('origin-ca', 'the certificates of an origin can not be read', {
+        reason: (error as Error).message,
+      });
+      return this.#caFiles.get(file) ?? null;
+    }
   }
 
   #fromChain(region: string): () => OriginCredentials | null {

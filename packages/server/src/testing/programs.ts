@@ -104,6 +104,8 @@ export interface Cluster {
 
 export interface ClusterOptions {
   readonly originPort: number;
+  /** 127.0.0.1 if absent. */
+  readonly originHost?: string;
   readonly processes: 1 | 2;
   /** Where the temporary folder with the data directory goes; the system's place for them if absent. */
   readonly root?: string;
@@ -148,7 +150,7 @@ nodes = [{ id = 0, address = "127.0.0.1:${nodePort}" }]
 `;
   const node = `
 [origin]
-endpoint = "http://127.0.0.1:${options.originPort}"
+endpoint = "http://${options.originHost ?? '127.0.0.1'}:${options.originPort}"
 region = "us-east-1"
 access_key_id = "${credentials.accessKeyId}"
 secret_access_key = "${credentials.secretAccessKey}"
