@@ -5,9 +5,7 @@ const grants = 'packages/server/src/auth/grants.ts';
 const operation = 'packages/server/src/auth/operation.ts';
 const sigv4 = 'packages/server/src/auth/sigv4.ts';
 const router = 'packages/server/src/gateway/request-router.ts';
-const covers = `(access === 'read' || grant.access === 'write') &&
-        (grant.bucket === bucket || grant.bucket === '*') &&
-        prefix.startsWith(grant.prefix)`;
+const prefixSet = 'packages/server/src/auth/prefix-set.ts';
 const server = ['authorisation'] as const;
 
 export const authorisationBugs: readonly PlantedBug[] = [
@@ -51,29 +49,36 @@ export const authorisationBugs: readonly PlantedBug[] = [
     name: 'reading-grants-writing',
     breaks: [7],
     file: grants,
-    find: covers,
-    replace: covers.replace(
-      "(access === 'read' || grant.access === 'write')",
-      "(access === 'read' || grant.access !== access || grant.access === 'write')",
-    ),
+    find: "prefixesByBucket(grants.filter(({ access }) => access === 'write'))",
+    replace: 'prefixesByBucket(grants)',
     why: 'Who may only read overwrites.',
     server,
   },
   {
     name: 'prefix-of-a-grant-ignored',
     breaks: [7],
-    file: grants,
-    find: 'prefix.startsWith(grant.prefix)',
-    replace: 'prefix.length >= grant.prefix.length',
+    file: prefixSet,
+    find: 'return low > 0 && text.startsWith(this.#sorted[low - 1]!);',
+    replace: 'return this.#sorted.length > 0 && low >= 0;',
     why: 'A grant for one folder opens the whole bucket.',
+    server,
+  },
+  {
+    name: 'prefix-sorts-before-is-enough',
+    breaks: [7],
+    file: prefixSet,
+    find: 'return low > 0 && text.startsWith(this.#sorted[low - 1]!);',
+    replace: 'return low > 0;',
+    why: 'A grant for one folder opens all folders that sort behind it.',
     server,
   },
   {
     name: 'prefix-compared-the-wrong-way',
     breaks: [7],
-    file: grants,
-    find: 'prefix.startsWith(grant.prefix)',
-    replace: '(prefix.startsWith(grant.prefix) || grant.prefix.startsWith(prefix))',
+    file: prefixSet,
+    find: 'return low > 0 && text.startsWith(this.#sorted[low - 1]!);',
+    replace:
+      'return (low > 0 && text.startsWith(this.#sorted[low - 1]!)) || this.#sorted.some((one) => one.startsWith(text));',
     why: 'A listing of the whole bucket is allowed to whoever may read a part of it.',
     server,
   },
@@ -81,8 +86,8 @@ export const authorisationBugs: readonly PlantedBug[] = [
     name: 'bucket-of-a-grant-ignored',
     breaks: [7],
     file: grants,
-    find: covers,
-    replace: covers.replace("grant.bucket === '*'", "grant.bucket !== ''"),
+    find: "granted.get(bucket)?.covers(prefix) === true || granted.get('*')?.covers(prefix) === true",
+    replace: '[...granted.values()].some((prefixes) => prefixes.covers(prefix))',
     why: 'A grant in one bucket opens all of them.',
     server,
   },

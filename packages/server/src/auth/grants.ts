@@ -8,6 +8,7 @@
 import type { ErrorCode } from '@s3-accelerator/core/s3/errors.ts';
 import type { CopySource, Resource } from '@s3-accelerator/core/s3/object-key.ts';
 import type { Operation } from './operation.ts';
+import { PrefixSet } from './prefix-set.ts';
 
 export type Access = 'read' | 'write';
 
@@ -81,40 +82,48 @@ export const neededRight: Readonly<Record<Operation, Right>> = {
   Unknown: 'writeBucket',
 };
 
-/** The grants of one credential. Immutable. */
+/**
+ * The grants of one credential, by bucket. Immutable.
+ *
+ * A client may hold very many, and every request asks: a look at two buckets and a binary search in each, whatever their number.
+ */
 export class GrantSet {
-  readonly #grants: readonly Grant[];
+  readonly #read: ReadonlyMap<string, PrefixSet>;
+  readonly #write: ReadonlyMap<string, PrefixSet>;
 
   constructor(grants: readonly Grant[]) {
-    this.#grants = grants.map((grant) => ({ ...grant }));
+    // Writing includes reading.
+    this.#read = prefixesByBucket(grants);
+    this.#write = prefixesByBucket(grants.filter(({ access }) => access === 'write'));
   }
 
   /** Whether all keys of the bucket that begin with `prefix` may be read or written; a key is its own prefix. */
   covers(access: Access, bucket: string, prefix: string): boolean {
-    for (const grant of this.#grants) {
-      if (
-        (access === 'read' || grant.access === 'write') &&
-        (grant.bucket === bucket || grant.bucket === '*') &&
-        prefix.startsWith(grant.prefix)
-      ) {
-        return true;
-      }
-    }
-    return false;
+    const granted = this.#of(access);
+    return (
+      granted.get(bucket)?.covers(prefix) === true || granted.get('*')?.covers(prefix) === true
+    );
   }
 
   /** Whether any grant lies within the bucket. */
   touches(bucket: string, access: Access = 'read'): boolean {
-    for (const grant of this.#grants) {
-      if (
-        (access === 'read' || grant.access === 'write') &&
-        (grant.bucket === bucket || grant.bucket === '*')
-      ) {
-        return true;
-      }
-    }
-    return false;
+    const granted = this.#of(access);
+    return granted.has(bucket) || granted.has('*');
   }
+
+  #of(access: Access): ReadonlyMap<string, PrefixSet> {
+    return access === 'write' ? this.#write : this.#read;
+  }
+}
+
+function prefixesByBucket(grants: readonly Grant[]): ReadonlyMap<string, PrefixSet> {
+  const lists = new Map<string, string[]>();
+  for (const { bucket, prefix } of grants) {
+    const list = lists.get(bucket);
+    if (list === undefined) lists.set(bucket, [prefix]);
+    else list.push(prefix);
+  }
+  return new Map([...lists].map(([bucket, list]) => [bucket, new PrefixSet(list)]));
 }
 
 export interface Wanted {

@@ -25,8 +25,8 @@ import { linkKey } from './link-key.ts';
 import type { ProcessContext } from './process-context.ts';
 import type { RunningNode } from './start-node.ts';
 
-/** Credential scopes (client, day, region) whose signing keys are kept. */
-const maxScopes = 4096;
+/** Credential scopes (client, day, region) whose signing keys are kept: more than 10,000 clients need in a day. 8 MiB at most. */
+const maxScopes = 16_384;
 /** How long answers under way may take once the process is asked to stop. */
 const stopGraceMs = 20_000;
 
