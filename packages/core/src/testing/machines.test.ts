@@ -1,7 +1,7 @@
 /**
  * Random schedules over one gateway and three to five nodes: reads of every kind, writes through the gateway and behind its back,
  * clients that leave or stall, nodes that go, crash or restart, rings that change and that everybody hears of in his own time,
- * previous owners that are silent or break off, S3 that fails or cuts bodies short, disks that fail and forget, little
+ * previous owners that are silent or break off, hot keys whose leases and reports are late or lost, S3 that fails or cuts bodies short, disks that fail and forget, little
  * memory. Every answer is judged byte for byte against what S3 held; afterwards nothing may be left of anything.
  */
 import assert from 'node:assert/strict';
@@ -26,6 +26,7 @@ interface Schedule extends RigOptions {
   readonly crashPercent: number;
   readonly diskFaultPercent: number;
   readonly ringPercent: number;
+  readonly lostMessagePercent: number;
 }
 
 const keys = ['a', 'b', 'c'];
@@ -56,6 +57,7 @@ class Run {
       for (let j = 0; j < events && this.rig.step(); j++);
     }
     this.rig.s3.faultOf = () => null;
+    this.rig.losesMessages = false;
     for (const node of this.rig.nodes) {
       node.isDown = false;
       node.isSilent = false;
@@ -87,6 +89,7 @@ class Run {
     else if (dice < 97) rig.pass(prng.below(50));
     else rig.pass(prng.below(8000));
     if (prng.below(100) < this.schedule.ringPercent) this.#changeRing();
+    rig.losesMessages = prng.below(100) < this.schedule.lostMessagePercent;
     for (const node of rig.nodes) this.#disturb(node);
   }
 
@@ -251,10 +254,15 @@ const schedules: fc.Arbitrary<Schedule> = fc.record({
     fallbackWindowMs: fc.constantFrom(0, 500, 600_000),
     peerFetchTimeoutMs: fc.constantFrom(5, 500),
     standInMs: fc.constantFrom(50, 60_000),
+    hotThreshold: fc.constantFrom(2, 8, Infinity),
+    hotReplicas: fc.constantFrom(1, 2),
+    leaseMs: fc.constantFrom(20, 300, 10_000),
+    maxLeases: fc.constantFrom(1, 1024),
   }),
   crashPercent: fc.constantFrom(0, 2, 10),
   diskFaultPercent: fc.constantFrom(0, 5, 30),
   ringPercent: fc.constantFrom(0, 3, 15),
+  lostMessagePercent: fc.constantFrom(0, 0, 30),
   spareNodes: fc.constantFrom(0, 2),
   storeBytes: fc.constantFrom(0.125, 1, 8).map((mib) => mib * 1024 * 1024),
 });

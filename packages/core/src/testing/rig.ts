@@ -251,11 +251,13 @@ export class Rig implements GatewayEffects, TestWorld {
     const { clientReads, outstandingReads } = this.gateway.levels();
     assert(clientReads === 0 && outstandingReads === 0, 'the gateway holds nothing');
     for (const { node, store, disk, openFetches, peerFetches, askers } of this.nodes) {
-      const { waitingReaders, lookups, fetches, fillBytes } = node.levels();
+      const { waitingReaders, lookups, fetches, fillBytes, leasesGranted, leasesHeld } =
+        node.levels();
       assert(waitingReaders === 0 && lookups === 0, 'no reader waits');
       assert(fetches === 0 && openFetches.size === 0, 'no fetch is out');
       assert(peerFetches.size === 0, 'no node is asked');
       assert(fillBytes === 0, 'no fill memory is in use');
+      assert(leasesGranted + leasesHeld === 0, 'every lease has ended');
       assert(askers.size === 0, 'every asker was answered');
       assert(store.counters.pinned === 0 && store.counters.reserved === 0, 'no slot is held');
       const { waitingWrites, writes, unrecorded, unclearedRows } = node.journal.levels();

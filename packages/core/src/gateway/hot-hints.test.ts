@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { HotHints } from './hot-hints.ts';
+import { Suspects } from './suspects.ts';
+
+const placement = { hi: 1, lo: 2 };
+const nodes = [5, 3, 8];
+const hint = { remainingMs: 100, nodes };
+
+function hintsWith(until = 100): HotHints {
+  const hints = new HotHints(4, 77);
+  hints.learn(until - hint.remainingMs, placement, hint);
+  return hints;
+}
+
+test('reads go to all nodes of a hint in turn, and each gets its share', () => {
+  const hints = hintsWith();
+  const none = new Suspects(1);
+  const turns = Array.from({ length: 9 }, () => hints.next(50, placement, [], none));
+  for (const nodeId of nodes) assert.equal(turns.filter((turn) => turn === nodeId).length, 3);
+  assert.equal(
+    hints.next(50, { hi: 2, lo: 1 }, [], none),
+    -1,
+    'of another placement nothing is known',
+  );
+});
+
+test('nodes that were tried or are suspected are passed over', () => {
+  const hints = hintsWith();
+  const suspects = new Suspects(1000);
+  suspects.add(0, 5);
+  for (let i = 0; i < 4; i++) assert.equal(hints.next(50, placement, [3], suspects), 8);
+  assert.equal(hints.next(50, placement, [3, 8], suspects), -1);
+});
+
+test('a hint ends by itself, counted from when its read was sent', () => {
+  const hints = hintsWith(100);
+  const none = new Suspects(1);
+  assert.ok(hints.names(99.9, placement, 8));
+  assert.equal(hints.next(100, placement, [], none), -1);
+  assert.equal(hints.count, 0);
+});
+
+test('a later hint takes the place of an earlier one, whichever arrives last', () => {
+  const hints = hintsWith(200);
+  hints.learn(0, placement, { remainingMs: 100, nodes: [1, 2] });
+  assert.ok(hints.names(50, placement, 8));
+  hints.learn(150, placement, { remainingMs: 100, nodes: [5, 9] });
+  assert.ok(hints.names(240, placement, 9));
+  assert.ok(!hints.names(240, placement, 8));
+});
+
+test('no more hints are kept than may be, and a new ring makes all void', () => {
+  const hints = new HotHints(4, 77);
+  for (let lo = 0; lo < 9; lo++) hints.learn(0, { hi: 0, lo }, hint);
+  assert.equal(hints.count, 4);
+  hints.clear();
+  assert.equal(hints.count, 0);
+  assert.ok(!hints.names(1, { hi: 0, lo: 8 }, 8));
+});
