@@ -131,6 +131,7 @@ export class Handovers {
 
   #ask(now: number, fetch: Fetch): void {
     fetch.stream = 'asked';
+    if (this.#restsUntil.has(fetch.peer)) this.#leaveAlone(now, fetch.peer);
     this.#wait(now, fetch);
     this.#counters.handoversAsked += 1;
     const request = this.#request;
@@ -140,13 +141,10 @@ export class Handovers {
     this.#effects.startPeerFetch(fetch.id, fetch.peer, request);
   }
 
-  /** One that was silent is tried by one fetch when its rest is over; the others wait for what comes of that. */
+  /** One that was silent is tried by one fetch when its rest is over; as that asks, the others' rest begins anew. */
   #mayAsk(now: number, nodeId: number): boolean {
     const until = this.#restsUntil.get(nodeId);
-    if (until === undefined) return true;
-    if (until > now) return false;
-    this.#leaveAlone(now, nodeId);
-    return true;
+    return until === undefined || until <= now;
   }
 
   #leaveAlone(now: number, nodeId: number): void {

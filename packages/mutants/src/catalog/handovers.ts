@@ -60,8 +60,8 @@ export const handoverBugs: readonly PlantedBug[] = [
     name: 'silent-node-asked-each-time',
     breaks: ['thrift'],
     file: handovers,
-    find: 'if (until > now) return false;',
-    replace: 'if (until > now) return true;',
+    find: 'return until === undefined || until <= now;',
+    replace: 'return until === undefined || until >= 0;',
     why: 'Every read of what moved waits for a node that is gone, instead of one.',
   },
   {
