@@ -113,3 +113,45 @@ test('a gateway that outlived a whole cluster comes to the ring of the next one'
     equal(story.get('a/table').status, 200);
   });
 });
+
+// Seed 729: a previous owner that had been silent was to be tried by one read once its rest was over. That read found no memory and streamed
+// from S3 without asking anybody, but the rest began anew: with little memory the node was left alone again and again.
+test('a read that finds no memory leaves it to the next one to try a node that was silent', () => {
+  const setting = {
+    cluster: { nodes: 1, spareNodes: 1, storeBytes: 64 * BLOCK },
+    node: { fillBudgetBlocks: 1 },
+    delays: { originMs: 50 },
+  };
+  tell(setting, (story) => {
+    const { nodes, network, history } = story.world;
+    const [old, added] = nodes;
+    const asking = { bucket: 'models' };
+    const keys = Array.from({ length: 16 }, (_, at) => `a/part-${at}`);
+    for (const key of keys) story.put(key, BLOCK, 'models');
+    for (const key of [...keys, ...keys]) story.get(key, asking);
+    story.settle();
+    story.add(added!);
+    const [silent, streamed, last] = keys.filter((key) => story.homeOf(key, 'models') === added);
+    const other = Array.from({ length: 50 }, (_, at) => `b/other-${at}`).find(
+      (key) => story.homeOf(key) === added,
+    );
+    story.write(other!, story.objectOf(BLOCK));
+    const mend = story.fault('the new node can’t hear the old one');
+    network.block(old!.place, added!.place, 1000);
+    story.get(silent!, asking);
+    story.wait(12_000);
+    mend();
+    const asked = history.peerAsks.length;
+    ok(asked > 0);
+    // A read after a write asks no previous home: it goes to S3, and takes what memory there is.
+    story.send(other!);
+    story.until(() => added!.run!.node.levels().fillBytes > 0);
+    story.get(streamed!, asking);
+    equal(history.of('models', streamed!).peerAsks.length, 0, 'it found no memory');
+    equal(
+      story.fetchesDuring(() => story.get(last!, asking)),
+      0,
+    );
+    equal(history.of('models', last!).peerAsks.length, 1);
+  });
+});
