@@ -26,6 +26,8 @@ export interface ClusterOptions {
   /** How often a node probes another, which gives membership its pace, and how long one that is down keeps its place. */
   readonly probeMs: number;
   readonly graceMs: number;
+  /** Event loops of each gateway's process. */
+  readonly loops: number;
 }
 
 export interface GatewayBounds {
@@ -60,6 +62,11 @@ export interface NodeBounds {
   readonly peerFetchTimeoutMs: number;
   readonly peerRestMs: number;
   readonly standInMs: number;
+  /** Reads in a second that make a placement hot, to how many nodes it is lent, and for how long. */
+  readonly hotThreshold: number;
+  readonly hotReplicas: number;
+  readonly leaseMs: number;
+  readonly maxLeases: number;
 }
 
 export interface BucketOptions {
@@ -187,6 +194,7 @@ function clusterOf(prng: Prng): ClusterOptions {
     spareNodes: prng.pick([0, 1, 3]),
     probeMs: prng.pick([100, 300, 1000]),
     graceMs: prng.pick([300, 2000, 8000]),
+    loops: prng.pick([1, 1, 2]),
   };
 }
 
@@ -222,6 +230,10 @@ function nodeOf(prng: Prng): NodeBounds {
     peerFetchTimeoutMs: prng.pick([50, 500]),
     peerRestMs: prng.pick([500, 10_000]),
     standInMs: prng.pick([1000, 60_000]),
+    hotThreshold: prng.pick([3, 10, Infinity]),
+    hotReplicas: prng.pick([1, 2]),
+    leaseMs: prng.pick([100, 500, 3000]),
+    maxLeases: prng.pick([1, 1024]),
   };
 }
 

@@ -26,6 +26,7 @@ export const PLAIN_RUN: Omit<RunOptions, 'seed' | 'buckets'> = {
     spareNodes: 0,
     probeMs: 1000,
     graceMs: 60_000,
+    loops: 1,
   },
   gateway: {
     maxReads: 64,
@@ -55,6 +56,10 @@ export const PLAIN_RUN: Omit<RunOptions, 'seed' | 'buckets'> = {
     peerFetchTimeoutMs: 500,
     peerRestMs: 10_000,
     standInMs: 60_000,
+    hotThreshold: Infinity,
+    hotReplicas: 2,
+    leaseMs: 10_000,
+    maxLeases: 1024,
   },
   workload: {
     requests: 1,

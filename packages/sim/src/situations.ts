@@ -17,6 +17,7 @@ export const situationNames = [
   'node crashed',
   'node restarted',
   'gateway restarted',
+  'read of what another loop wrote',
   'bit rot',
   'slab cut',
   'blocks lost with the end of the slab',
@@ -78,6 +79,12 @@ export const situationNames = [
   'metadata handed over',
   'previous owner silent',
   'previous owner without it',
+  'lease granted',
+  'lease renewed',
+  'lease expiry',
+  'leases exhausted',
+  'read sent to a holder of a lease',
+  'write told to a holder of a lease',
 ] as const;
 
 export type Situation = (typeof situationNames)[number];

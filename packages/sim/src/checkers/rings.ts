@@ -13,7 +13,8 @@ export class Rings {
   /** Called as a process adopts a ring. */
   adopted(record: RingRecord): string | null {
     const { by, version } = record;
-    const name = `${by.process} ${by.id}`;
+    const { loop = 0 } = by;
+    const name = `${by.process} ${by.id}${loop === 0 ? '' : ` loop ${loop}`}`;
     const life = `${name}.${by.life}`;
     const last = this.#last.get(life);
     this.#last.set(life, record);

@@ -5,6 +5,8 @@ export interface ProcessLife {
   readonly process: 'node' | 'gateway';
   readonly id: number;
   readonly life: number;
+  /** Which of a gateway's loops: each finds its rings by itself. The first if absent. */
+  readonly loop?: number;
 }
 
 export interface RingRecord {

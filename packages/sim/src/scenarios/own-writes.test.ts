@@ -45,6 +45,54 @@ test('a put, an upload, a copy, a delete and a multi-delete are seen by the next
   });
 });
 
+test('reads through two loops around a write: all that begin after its end see it', () => {
+  const loops = [0, 1];
+  tell({ cluster: { loops: 2 }, gateway: { gatewayTtlMs: 60_000 } }, (story) => {
+    const older = story.put('a/table', BLOCK);
+    const read = (loop: number): string => story.get('a/table', { loop }).etag;
+    for (const loop of loops) for (let nth = 0; nth < 3; nth++) equal(read(loop), older.etag);
+    story.settle();
+    for (const writer of loops) {
+      const write = story.sendWrite('a/table', story.objectOf(BLOCK), { loop: writer });
+      // While it is under way, until S3 has made it and a little longer.
+      const during = [...loops, ...loops].map((loop) => story.send('a/table', { loop }));
+      story.until(() => write.versions.length === 1);
+      during.push(...loops.map((loop) => story.send('a/table', { loop })));
+      story.until(() => write.outcome !== 'open');
+      const { etag } = write.versions[0]!;
+      for (const loop of loops) equal(read(loop), etag);
+      // What they brought comes too late to be kept.
+      story.until(() => during.every(({ answer }) => answer.end !== 'open'));
+      for (const loop of loops) equal(read(loop), etag);
+      story.wait(100);
+      for (const loop of loops) equal(read(loop), etag);
+      // From here on each loop knows by itself.
+      const asked = story.fetchesDuring(() => loops.map(read));
+      equal(asked, 0);
+    }
+  });
+});
+
+test('a write of unknown outcome through one loop keeps every read of the other confirmed', () => {
+  tell({ cluster: { nodes: 2, loops: 2 }, delays: { originMs: 50 } }, (story) => {
+    story.put('a/table', BLOCK);
+    for (let nth = 0; nth < 3; nth++) story.get('a/table', { loop: 1 });
+    story.settle();
+    const write = story.sendWrite('a/table', story.objectOf(BLOCK), { loop: 0 });
+    story.until(() => write.versions.length === 1 || write.outcome !== 'open');
+    story.restart(story.homeOf('a/table'), (home) => {
+      home.kill();
+    });
+    story.until(() => write.outcome !== 'open');
+    equal(write.outcome, 'unknown');
+    equal(story.get('a/table', { loop: 1 }).etag, write.versions[0]!.etag);
+    notEqual(
+      story.fetchesDuring(() => story.get('a/table', { loop: 1 })),
+      0,
+    );
+  });
+});
+
 test('a first fetch that S3 answered before a write is served and not kept', () => {
   tell({ delays: { originMs: 50 } }, (story) => {
     const older = story.put('a/table', BLOCK);

@@ -60,6 +60,8 @@ export interface Asking {
   readonly range?: string | null;
   readonly head?: boolean;
   readonly gateway?: number;
+  /** Which of the gateway's loops; the first if absent. */
+  readonly loop?: number;
   readonly credential?: number;
   /** The client doesn't read for so long once its answer has begun. */
   readonly stallMs?: number;
@@ -273,9 +275,9 @@ export class Story {
     return run.store.counters.blocks;
   }
 
-  #sender({ gateway = 0, credential = EVERYTHING }: Asking): Sender {
-    const { run } = this.world.gateways[gateway]!;
-    assert(run !== null, 'the gateway is up');
+  #sender({ gateway = 0, loop = 0, credential = EVERYTHING }: Asking): Sender {
+    const run = this.world.gateways[gateway]!.loops[loop];
+    assert(run !== undefined, 'the gateway is up');
     this.#clients += 1;
     return { client: this.#clients, credential, gateway: run };
   }

@@ -55,7 +55,8 @@ export class Clients {
       this.#active -= 1;
       return;
     }
-    const { run } = gateway;
+    // Each request on a connection of its own.
+    const run = gateway.loopOf(client + this.#sent);
     if (run?.isReady !== true) {
       world.queue.in(retryMs, () => {
         this.#act(client, gateway);

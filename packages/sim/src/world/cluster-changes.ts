@@ -105,8 +105,8 @@ export class ClusterChanges {
 
   #endLosses(): void {
     for (const [host, record] of this.#lost) {
-      const isAsked = this.#world.gateways.some(
-        ({ run }) => run !== null && run.ring.current.member(host.nodeId) !== null,
+      const isAsked = this.#world.gateways.some(({ loops }) =>
+        loops.some(({ ring }) => ring.current.member(host.nodeId) !== null),
       );
       if (isAsked && host.run === null) continue;
       this.#lost.delete(host);

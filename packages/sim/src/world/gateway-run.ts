@@ -58,6 +58,10 @@ export interface GatewayRunOptions {
   readonly beside: NodeHost | null;
   readonly gatewayId: number;
   readonly life: number;
+  /** Which of the loops of its process this is: 0 for the first. */
+  readonly loop: number;
+  /** The loop that wrote each object last, for all loops of the process to see. */
+  readonly writers: Map<string, number>;
   readonly place: number;
   readonly processId: number;
   /** How wrong the clock runs, at most. */
@@ -144,7 +148,8 @@ export class GatewayRun implements LinkEnd {
       afterEvent,
     });
     const drivers = [this.exchanges, this.transfers];
-    const who = `gateway ${gatewayId}`;
+    const who =
+      options.loop === 0 ? `gateway ${gatewayId}` : `gateway ${gatewayId} loop ${options.loop}`;
     this.gateway = new Gateway({
       effects: traced<GatewayEffects>(drivers, gatewayEffectNames, trace, who, queue),
       layout,
@@ -219,6 +224,7 @@ export class GatewayRun implements LinkEnd {
   writeFinished(bucket: string, key: string, outcome: WriteOutcome): void {
     const hash = { ...this.#options.world.identities.hashOf(bucket, key) };
     this.gateway.onWriteFinished(this.#clock, hash, outcome);
+    this.#options.writers.set(nameOf(bucket, key), this.#options.loop);
     this.#options.beside?.run?.noteWrite(bucket, key, 'finished');
   }
 
@@ -309,19 +315,21 @@ export class GatewayRun implements LinkEnd {
   }
 
   #placeBy(ring: Ring): void {
-    const { world, gatewayId: id, life } = this.#options;
+    const { world, gatewayId: id, life, loop } = this.#options;
     if (this.#follower === null)
       this.transfers.setMembers(ring.members.map(({ nodeId }) => nodeId));
     world.situations.arose('ring change mid-read', this.exchanges.size);
     this.gateway.onRing(this.#clock, ring);
     this.#ticker.afterEvent();
-    world.ringAdopted({ process: 'gateway', id, life }, ring);
+    world.ringAdopted({ process: 'gateway', id, life, loop }, ring);
   }
 
   #ask(exchange: Exchange): void {
-    const { world, limits } = this.#options;
+    const { world, limits, loop, writers } = this.#options;
     const { request } = exchange.record;
     const { bucket, key, range, conditions } = request;
+    const writer = writers.get(nameOf(bucket, key)) ?? loop;
+    if (writer !== loop) world.situations.arose('read of what another loop wrote');
     const asked = this.#asked;
     asked.head = request.head;
     asked.bucket = bucket;

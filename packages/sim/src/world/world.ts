@@ -27,6 +27,7 @@ import { ModelDisk } from './disk.ts';
 import { countGateway, countNode } from './counted.ts';
 import { EventQueue } from './event-queue.ts';
 import { GatewayHost } from './gateway-host.ts';
+import type { GatewayRun } from './gateway-run.ts';
 import type { GossipPlace } from './gossip.ts';
 import { Identities } from './identity.ts';
 import { timingOf } from './membership-timing.ts';
@@ -181,16 +182,12 @@ export class World implements Surroundings {
 
   /** Holds what all processes hold against their limits. */
   look(): void {
-    for (const { run } of [...this.nodes, ...this.gateways]) {
-      if (run !== null) this.checkers.stateSeen(run.state());
-    }
+    for (const run of this.#runs()) this.checkers.stateSeen(run.state());
   }
 
   /** Nothing is under way: nothing may be left of anything, and all that is stored must be right. */
   lookAtRest(): void {
-    for (const { run } of [...this.nodes, ...this.gateways]) {
-      if (run !== null) this.checkers.restSeen(run.state());
-    }
+    for (const run of this.#runs()) this.checkers.restSeen(run.state());
     this.checkers.clusterSeen(this.#view());
     for (const { run } of this.nodes) {
       run?.checkDurable();
@@ -203,8 +200,8 @@ export class World implements Surroundings {
     for (const { run } of this.nodes) {
       if (run !== null) countNode(this.situations, run);
     }
-    for (const { run } of this.gateways) {
-      if (run !== null) countGateway(this.situations, run.gateway.counters);
+    for (const { loops } of this.gateways) {
+      for (const run of loops) countGateway(this.situations, run.gateway.counters);
     }
   }
 
@@ -223,6 +220,12 @@ export class World implements Surroundings {
     }
   }
 
+  /** All that runs. */
+  #runs(): (NodeRun | GatewayRun)[] {
+    const nodes = this.nodes.map(({ run }) => run).filter((run) => run !== null);
+    return [...nodes, ...this.gateways.flatMap(({ loops }) => loops)];
+  }
+
   /** Hosts of nodes that run and stay. */
   #members(): NodeHost[] {
     return this.nodes.filter(({ run, isLeaving, isStopping }) => {
@@ -236,8 +239,9 @@ export class World implements Surroundings {
     for (const { nodeId, run } of members) {
       processes.push({ name: `node ${nodeId}`, ring: run!.cluster.ring.current });
     }
-    for (const { gatewayId, run } of this.gateways) {
-      if (run !== null) processes.push({ name: `gateway ${gatewayId}`, ring: run.ring.current });
+    for (const { gatewayId, loops } of this.gateways) {
+      for (const { ring } of loops)
+        processes.push({ name: `gateway ${gatewayId}`, ring: ring.current });
     }
     return {
       running: members.map(({ nodeId }) => nodeId),
@@ -309,6 +313,7 @@ export class World implements Surroundings {
       named: this.#configured.map(({ nodeId }) => nodeId),
       windowMs: this.options.node.fallbackWindowMs,
       limits,
+      loops: this.options.cluster.loops,
       writeSlots,
       nodes: this.nodes,
       beside,
@@ -349,6 +354,7 @@ function rulesOf({ cluster, gateway, node }: RunOptions): Rules {
     answerWithinMs: 200_000,
     suspicionMs: gateway.suspectMs + gateway.maxAttempts * gateway.readTimeoutMs + timersMs,
     peerRestMs: node.peerRestMs + node.peerFetchTimeoutMs + timersMs,
+    hotReplicas: node.hotReplicas,
   };
 }
 
