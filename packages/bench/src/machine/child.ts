@@ -55,7 +55,8 @@ export async function runToEnd(
   const printed: string[] = [];
   child.stdout?.on('data', (chunk: Buffer) => printed.push(chunk.toString()));
   child.stdin?.end(input);
-  const code = await new Promise<number | null>((resolve) => child.once('exit', resolve));
+  // Not `exit`, which may come before the last of what it printed.
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
   if (code === null || !allowedCodes.includes(code))
     throw new Error(`${command.join(' ')} ended with ${String(code)}\n${child.output()}`);
   return printed.join('');
