@@ -18,6 +18,7 @@ function run() {
       block: { bucket: 'b', key: 'k', etag: version.etag, index: 1 },
       admitsOnFirstRead: false,
       as: 'owner',
+      lentUntil: -Infinity,
       isAtOnce: false,
       ...change,
     };

@@ -113,6 +113,7 @@ const planted: readonly [CheckerName, (made: HandMade, checkers: Checkers) => vo
         block,
         admitsOnFirstRead: true,
         as: 'other',
+        lentUntil: -Infinity,
         isAtOnce: false,
       });
     },

@@ -16,11 +16,14 @@
  * | rings            | as a process adopts a ring, at the end    | 8                    |
  * | handovers        | as a node fills from S3 what moved to it  | §3                   |
  * | standing-in      | as a gateway lets a node stand in         | §3                   |
+ * | leases           | as a placement is lent, as a block of one | §3                   |
+ * |                  | is let in                                 |                      |
  */
 import type { Admission, SlotEvent } from '../history/block-event.ts';
 import type { ClientAnswer } from '../history/client-answer.ts';
 import type { ClientWrite } from '../history/client-write.ts';
 import type { History } from '../history/history.ts';
+import type { LeaseGrant } from '../history/lease-grant.ts';
 import type { NodeFailure, StandInRead } from '../history/node-failure.ts';
 import type { NodeRead } from '../history/node-read.ts';
 import type { OriginRequest } from '../history/origin-request.ts';
@@ -41,6 +44,7 @@ import { checkDurableRecord, SlotLives } from './durability.ts';
 import { checkFetch } from './fills.ts';
 import { checkMovedFill } from './handovers.ts';
 import { checkLeaks } from './leaks.ts';
+import { checkLentAdmission, Leases } from './leases.ts';
 import { checkLiveness } from './liveness.ts';
 import { checkReadYourWrites } from './read-your-writes.ts';
 import { checkAgreement, Rings } from './rings.ts';
@@ -62,7 +66,8 @@ export type CheckerName =
   | 'liveness'
   | 'rings'
   | 'handovers'
-  | 'standing-in';
+  | 'standing-in'
+  | 'leases';
 
 export interface Violation {
   readonly checker: CheckerName;
@@ -79,6 +84,7 @@ export class Checkers {
   readonly #slots = new SlotLives();
   readonly #rings = new Rings();
   readonly #standIns: StandIns;
+  readonly #leases: Leases;
   #violation: Violation | null = null;
 
   constructor(history: History, oracle: Oracle, rules: Rules, blockBytes: number) {
@@ -86,6 +92,7 @@ export class Checkers {
     this.#oracle = oracle;
     this.#rules = rules;
     this.#standIns = new StandIns(rules);
+    this.#leases = new Leases(rules);
     this.#admissions = new Admissions(history, oracle, rules, blockBytes);
   }
 
@@ -131,6 +138,12 @@ export class Checkers {
   admitted(admission: Admission): void {
     const { bucket, key } = admission.block;
     this.#note('admission', this.#admissions.check(admission), [nameOf(bucket, key)]);
+    this.#note('leases', checkLentAdmission(admission), [nameOf(bucket, key)]);
+  }
+
+  /** A node lends a hot placement to another. */
+  leaseGranted(grant: LeaseGrant): void {
+    this.#note('leases', this.#leases.granted(grant), []);
   }
 
   /** Something happened to a slot. */

@@ -12,6 +12,8 @@ export interface Rules {
   readonly suspicionMs: number;
   /** How long a previous owner that said nothing is left alone. */
   readonly peerRestMs: number;
+  /** To how many nodes a hot placement is lent at a time. */
+  readonly hotReplicas: number;
 }
 
 /** How long a write whose outcome nobody knows keeps its key revalidating. */

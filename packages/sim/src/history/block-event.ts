@@ -16,8 +16,13 @@ export interface Admission {
   readonly block: BlockName;
   /** The bucket's policy stores on first read. */
   readonly admitsOnFirstRead: boolean;
-  /** owner: the node ranks first for the block's chunk, or is its home. stand-in: for a suspected owner. */
+  /**
+   * owner: the node ranks first for the block's chunk, or is its home. stand-in: for a suspected owner. replica: its owner lent it
+   * to the node.
+   */
   readonly as: 'owner' | 'stand-in' | 'replica' | 'other';
+  /** When the last lease of it that came here is over, -Infinity without any. */
+  readonly lentUntil: number;
   /** The node had a reason besides reads: handover, lease, warming. */
   readonly isAtOnce: boolean;
 }

@@ -17,6 +17,8 @@ export interface Admitting {
   readonly layout: Layout;
   readonly cluster: NodeCluster;
   readonly fetches: PeerFetches;
+  /** When the lease of a placement is over, -Infinity without one. */
+  readonly lentUntil: (placement: Readonly<Placement>) => number;
   readonly policyOf: PolicyOf;
   readonly nodeId: number;
   readonly life: number;
@@ -36,15 +38,24 @@ export function admissionOf(admitting: Admitting, store: Store, slot: SlotId): A
   placeBlock(layout, world.identities.hashOf(bucket, key), version.size, place.block, placement);
   // What is under way keeps to the ring by which it was begun.
   const isOwner = cluster.lately.some((ring) => ownsIn(ring, placement, nodeId));
+  const lentUntil = admitting.lentUntil(placement);
+  const isLent = lentUntil > world.queue.now;
   return {
     node: nodeId,
     life,
     at: world.queue.now,
     block: { bucket, key, etag, index: place.block },
     admitsOnFirstRead: policyOf(bucket).admitOnFirstRead,
-    as: isOwner ? 'owner' : wasToStandIn(admitting, named) ? 'stand-in' : 'other',
+    as: isOwner ? 'owner' : isLent ? 'replica' : roleOf(admitting, named, lentUntil),
+    lentUntil,
     isAtOnce: fetches.hasBrought(place.version, layout.blockStart(place.block)),
   };
+}
+
+/** Of a node that neither owns a block nor holds a lease of it right now. */
+function roleOf(admitting: Admitting, named: NamedVersion, lentUntil: number): Admission['as'] {
+  if (wasToStandIn(admitting, named)) return 'stand-in';
+  return lentUntil > -Infinity ? 'replica' : 'other';
 }
 
 function ownsIn(ring: Ring, { hi, lo }: Readonly<Placement>, nodeId: number): boolean {

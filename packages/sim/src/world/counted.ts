@@ -10,6 +10,7 @@ export function countGateway(situations: Situations, counters: Readonly<GatewayC
   situations.arose('failover', counters.retries);
   situations.arose('failover mid-answer', counters.resumed);
   situations.arose('answer cut short', counters.aborts);
+  situations.arose('read sent to a holder of a lease', counters.spreadReads);
 }
 
 /** Adds what one life of a node counted. */
@@ -29,6 +30,11 @@ export function countNode(situations: Situations, { node, store, cluster }: Node
   situations.arose('metadata handed over', counters.metadataTakenOver);
   situations.arose('previous owner silent', counters.handoverTimeouts);
   situations.arose('previous owner without it', counters.notHeld);
+  situations.arose('lease granted', counters.leasesGranted);
+  situations.arose('lease renewed', counters.leasesRenewed);
+  situations.arose('lease expiry', counters.leasesLapsed);
+  situations.arose('leases exhausted', counters.leasesExhausted);
+  situations.arose('write told to a holder of a lease', counters.writesHeardOf);
   const gossip = cluster.gossip.membership.counters;
   situations.arose('place taken from a member', gossip.removals);
   situations.arose('suspicion contradicted', gossip.refutations);

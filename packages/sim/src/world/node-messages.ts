@@ -3,6 +3,7 @@
  */
 import type { NodeEffects } from '@s3-accelerator/core/node/effects.ts';
 import type { NodeMessage } from '@s3-accelerator/core/node-message.ts';
+import { placementName } from './held-placements.ts';
 import { newLane, type Lane } from './network.ts';
 import type { PeerFetches } from './peer-fetches.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -15,11 +16,13 @@ export interface MessageTaker {
 export class NodeMessages implements Pick<NodeEffects, 'sendToNode'> {
   readonly #world: Surroundings;
   readonly #peers: PeerFetches;
+  readonly #life: number;
   readonly #lanes = new Map<number, Lane>();
 
-  constructor(world: Surroundings, peers: PeerFetches) {
+  constructor(world: Surroundings, peers: PeerFetches, life: number) {
     this.#world = world;
     this.#peers = peers;
+    this.#life = life;
   }
 
   sendToNode(nodeId: number, message: NodeMessage): void {
@@ -29,9 +32,17 @@ export class NodeMessages implements Pick<NodeEffects, 'sendToNode'> {
       lane = newLane();
       this.#lanes.set(nodeId, lane);
     }
+    if (message.kind === 'lease') this.#noteGrant(nodeId, message);
     const { link, run } = this.#peers.linkTo(nodeId);
     this.#world.network.toNode(link, lane, () => {
       run?.hear(copy);
     });
+  }
+
+  #noteGrant(holder: number, { from: owner, placement, leaseMs }: NodeMessage): void {
+    const { checkers, queue } = this.#world;
+    const name = placementName(placement);
+    const life = this.#life;
+    checkers.leaseGranted({ owner, life, holder, placement: name, at: queue.now, leaseMs });
   }
 }

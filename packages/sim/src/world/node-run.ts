@@ -26,6 +26,7 @@ import { Store, type SlotId } from '@s3-accelerator/core/store/store.ts';
 import type { ProcessState } from '../history/views.ts';
 import { traced } from '../trace.ts';
 import { admissionOf } from './admissions.ts';
+import { HeldPlacements } from './held-placements.ts';
 import { holdersOf } from './holders.ts';
 import { nodeEffectNames } from './effect-names.ts';
 import { MetadataLog } from './metadata-log.ts';
@@ -84,6 +85,7 @@ export class NodeRun implements LinkEnd, ReadTaker, MessageTaker, PeerFetchEvent
   readonly #options: NodeRunOptions;
   readonly #header: TableHeader;
   readonly #slots: SlotFiles;
+  readonly #lent = new HeldPlacements();
   readonly #log: MetadataLog;
   readonly #ticker: Ticker;
   /** Called once everything stored is durable, after `shutDown`. */
@@ -151,7 +153,7 @@ export class NodeRun implements LinkEnd, ReadTaker, MessageTaker, PeerFetchEvent
         this.#afterEvent();
       },
     });
-    const messages = new NodeMessages(world, this.fetches);
+    const messages = new NodeMessages(world, this.fetches, life);
     const drivers = [this.answers, this.fetches, messages, this.#slots, this.#log];
     this.node = new Node({
       effects: traced<NodeEffects>(drivers, nodeEffectNames, trace, `node ${nodeId}`, queue),
@@ -193,6 +195,7 @@ export class NodeRun implements LinkEnd, ReadTaker, MessageTaker, PeerFetchEvent
 
   /** Another node tells something. */
   hear(message: NodeMessage): void {
+    if (message.kind === 'lease') this.#lent.arrived(this.#options.world.queue.now, message);
     this.node.onMessage(this.#clock, message);
     this.#afterEvent();
   }
@@ -370,7 +373,9 @@ export class NodeRun implements LinkEnd, ReadTaker, MessageTaker, PeerFetchEvent
   #admitted(slot: SlotId): void {
     const { world } = this.#options;
     const { cluster, fetches } = this;
-    const admission = admissionOf({ ...this.#options, cluster, fetches }, this.store, slot);
+    const lentUntil = this.#lent.until.bind(this.#lent);
+    const admitting = { ...this.#options, cluster, fetches, lentUntil };
+    const admission = admissionOf(admitting, this.store, slot);
     world.history.admitted(admission);
     world.checkers.admitted(admission);
   }

@@ -26,6 +26,7 @@ export const rules: Rules = {
   answerWithinMs: 5000,
   suspicionMs: 500,
   peerRestMs: 1000,
+  hotReplicas: 2,
 };
 
 export interface Asked {
