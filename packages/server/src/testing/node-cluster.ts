@@ -10,7 +10,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startMemoryS3, type MemoryS3 } from '@s3-accelerator/memory-s3/memory-s3.ts';
-import { credentials, freePort, runProgram, type Running } from './programs.ts';
+import { credentials, freePort, here, runProgram, type Place, type Running } from './programs.ts';
 import { until } from './rig.ts';
 import { S3Client } from './s3-client.ts';
 
@@ -20,6 +20,12 @@ export interface NodeClusterOptions {
   readonly buckets?: readonly string[];
   readonly downGraceS?: number;
   readonly fallbackWindowS?: number;
+  /** Where a node runs, by its id, or a gateway; on this machine if absent. */
+  readonly placeOf?: (of: number | 'gateway') => Place;
+  /** TOML of `[cache.default_policy]`; immutable objects that are stored at their first read if absent. */
+  readonly policy?: string;
+  /** `cache.capacity_bytes` of each node; 128 MiB if absent. */
+  readonly capacity?: string;
   /** TOML below `[gateway]`. */
   readonly gateway?: string;
   /** `gateway.loops`; 1 if absent. */
@@ -44,11 +50,11 @@ export interface NodeProcessOptions extends ProcessOptions {
 /** One process of the cluster. */
 export class ClusterProcess {
   readonly running: Running;
-  readonly #adminPort: number;
+  readonly #admin: string;
 
-  constructor(running: Running, adminPort: number) {
+  constructor(running: Running, admin: string) {
     this.running = running;
-    this.#adminPort = adminPort;
+    this.#admin = admin;
   }
 
   log(): string {
@@ -77,7 +83,7 @@ export class ClusterProcess {
   }
 
   async #scrape(): Promise<string> {
-    return (await fetch(`http://127.0.0.1:${this.#adminPort}/metrics`)).text();
+    return (await fetch(`http://${this.#admin}/metrics`)).text();
   }
 
   #sum(text: string, name: string, label = ''): number {
@@ -90,7 +96,7 @@ export class ClusterProcess {
 
   /** What /readyz says. */
   async readiness(): Promise<string> {
-    return (await fetch(`http://127.0.0.1:${this.#adminPort}/readyz`)).text();
+    return (await fetch(`http://${this.#admin}/readyz`)).text();
   }
 
   get hasEnded(): boolean {
@@ -113,7 +119,8 @@ export class ClusterProcess {
 
 export class NodeCluster {
   readonly s3: MemoryS3;
-  readonly #directory: string;
+  /** Of its files; gone with it. */
+  readonly directory: string;
   readonly #options: NodeClusterOptions;
   readonly #addresses = new Map<number, string>();
   readonly #processes: ClusterProcess[] = [];
@@ -122,21 +129,20 @@ export class NodeCluster {
   private constructor(s3: MemoryS3, options: NodeClusterOptions) {
     this.s3 = s3;
     this.#options = options;
-    this.#directory = mkdtempSync(join(tmpdir(), 's3-accelerator-cluster-'));
+    this.directory = mkdtempSync(join(tmpdir(), 's3-accelerator-cluster-'));
   }
 
   static async begin(options: NodeClusterOptions = {}): Promise<NodeCluster> {
-    return new NodeCluster(
-      await startMemoryS3({ buckets: options.buckets ?? ['bucket'] }),
-      options,
-    );
+    const host = options.placeOf === undefined ? '127.0.0.1' : '0.0.0.0';
+    const s3 = await startMemoryS3({ buckets: options.buckets ?? ['bucket'], host });
+    return new NodeCluster(s3, options);
   }
 
   /** Where a node listens, whether it runs or not: the same for all its lives. */
   async addressOf(nodeId: number): Promise<string> {
     const known = this.#addresses.get(nodeId);
     if (known !== undefined) return known;
-    const address = `127.0.0.1:${await freePort()}`;
+    const address = `${this.#placeOf(nodeId).host}:${await freePort()}`;
     this.#addresses.set(nodeId, address);
     return address;
   }
@@ -151,10 +157,11 @@ export class NodeCluster {
     { names, secret = testSecret, isAwaited = true, at, gatewayPort }: NodeProcessOptions,
   ): Promise<ClusterProcess> {
     const listen = at ?? (await this.addressOf(nodeId));
+    const place = this.#placeOf(nodeId);
     const name = `node-${nodeId}${at === undefined ? '' : '-elsewhere'}`;
     const config = `
 [origin]
-endpoint = "http://127.0.0.1:${this.s3.port}"
+endpoint = "http://${place.testHost}:${this.s3.port}"
 region = "us-east-1"
 access_key_id = "${credentials.accessKeyId}"
 secret_access_key = "${credentials.secretAccessKey}"
@@ -165,16 +172,15 @@ down_grace_s = ${this.#options.downGraceS ?? 60}
 fallback_window_s = ${this.#options.fallbackWindowS ?? 600}
 [node]
 id = ${nodeId}
-data_dir = "${join(this.#directory, name)}"
+data_dir = "${join(this.directory, name)}"
 listen = "${listen}"
 [cache]
-capacity_bytes = "128MiB"
+capacity_bytes = "${this.#options.capacity ?? '128MiB'}"
 [cache.default_policy]
-immutable = true
-admit_on_first_read = true
-${gatewayPort === undefined ? '' : this.#gatewayTable(gatewayPort)}
+${this.#options.policy ?? 'immutable = true\nadmit_on_first_read = true'}
+${gatewayPort === undefined ? '' : this.#gatewayTable(gatewayPort, place.host)}
 `;
-    return this.#start(name, config, isAwaited);
+    return this.#start(name, config, isAwaited, place);
   }
 
   /** With a client for it. */
@@ -184,20 +190,25 @@ ${gatewayPort === undefined ? '' : this.#gatewayTable(gatewayPort)}
     isAwaited = true,
   }: ProcessOptions): Promise<{ readonly gateway: ClusterProcess; readonly client: S3Client }> {
     const port = await freePort();
+    const place = this.#placeOf('gateway');
     const config = `
 [cluster]
 secret = "${secret}"
 nodes = ${await this.#listOf(names)}
-${this.#gatewayTable(port)}
+${this.#gatewayTable(port, place.host)}
 `;
-    const gateway = await this.#start('gateway', config, isAwaited);
-    return { gateway, client: new S3Client(port, credentials) };
+    const gateway = await this.#start('gateway', config, isAwaited, place);
+    return { gateway, client: new S3Client(port, credentials, place.host) };
   }
 
-  #gatewayTable(port: number): string {
+  #placeOf(of: number | 'gateway'): Place {
+    return this.#options.placeOf?.(of) ?? here;
+  }
+
+  #gatewayTable(port: number, host: string): string {
     return `
 [gateway]
-listen = "127.0.0.1:${port}"
+listen = "${host}:${port}"
 loops = ${this.#options.loops ?? 1}
 ${this.#options.gateway ?? ''}
 [[clients]]
@@ -211,22 +222,28 @@ grants = [{ bucket = "*", access = "write" }]
   async stop(): Promise<void> {
     await Promise.all(this.#processes.map((process) => process.end('SIGKILL')));
     await this.s3.close();
-    rmSync(this.#directory, { recursive: true, force: true });
+    rmSync(this.directory, { recursive: true, force: true });
   }
 
-  async #start(name: string, config: string, isAwaited: boolean): Promise<ClusterProcess> {
+  async #start(
+    name: string,
+    config: string,
+    isAwaited: boolean,
+    place: Place,
+  ): Promise<ClusterProcess> {
     const adminPort = await freePort();
-    const text = `${config}\n[admin]\nlisten = "127.0.0.1:${adminPort}"\n`;
+    const admin = `${place.host}:${adminPort}`;
+    const text = `${config}\n[admin]\nlisten = "${admin}"\n`;
     this.#started += 1;
-    const directory = this.#directory;
     const running = await runProgram(
-      directory,
+      this.directory,
       `${name}-${this.#started}`,
       text,
       adminPort,
       isAwaited,
+      place,
     );
-    const process = new ClusterProcess(running, adminPort);
+    const process = new ClusterProcess(running, admin);
     this.#processes.push(process);
     return process;
   }

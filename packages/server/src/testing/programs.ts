@@ -39,6 +39,18 @@ export interface Running {
   stop(): Promise<number | null>;
 }
 
+/** Where a process of the program runs. */
+export interface Place {
+  /** The address that it is reached at. */
+  readonly host: string;
+  /** The address at which it reaches what runs in the test's own process. */
+  readonly testHost: string;
+  /** A command that runs another one there. */
+  readonly within: readonly string[];
+}
+
+export const here: Place = { host: '127.0.0.1', testHost: '127.0.0.1', within: [] };
+
 /** Starts the program on a config text and waits for /readyz, or only until it answers at all or has ended. */
 export async function runProgram(
   directory: string,
@@ -46,10 +58,12 @@ export async function runProgram(
   config: string,
   adminPort: number,
   isAwaited = true,
+  place: Place = here,
 ): Promise<Running> {
   const file = join(directory, `${name}.toml`);
   writeFileSync(file, config);
-  const child = spawn(process.execPath, [program, file], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const [command, ...args] = [...place.within, process.execPath, program, file];
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   let text = '';
   child.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (text += chunk.toString()));
@@ -75,7 +89,7 @@ export async function runProgram(
     if (child.exitCode !== null)
       throw new Error(`the program ended with ${child.exitCode}:\n${text}`);
     try {
-      const answer = await fetch(`http://127.0.0.1:${adminPort}/readyz`);
+      const answer = await fetch(`http://${place.host}:${adminPort}/readyz`);
       await answer.arrayBuffer();
       if (answer.ok || !isAwaited) return running;
     } catch {

@@ -57,8 +57,8 @@ export class RawConnection {
     socket.pause();
   }
 
-  static async open(port: number): Promise<RawConnection> {
-    const socket = connect(port, '127.0.0.1');
+  static async open(port: number, host = '127.0.0.1'): Promise<RawConnection> {
+    const socket = connect(port, host);
     await once(socket, 'connect');
     socket.setNoDelay(true);
     return new RawConnection(socket);

@@ -20,15 +20,17 @@ export interface Call {
 export class S3Client {
   readonly port: number;
   readonly identity: Identity;
+  readonly host: string;
 
-  constructor(port: number, identity: Identity) {
+  constructor(port: number, identity: Identity, host = '127.0.0.1') {
     this.port = port;
     this.identity = identity;
+    this.host = host;
   }
 
   /** The same server, seen by somebody else. */
   as(identity: Identity): S3Client {
-    return new S3Client(this.port, identity);
+    return new S3Client(this.port, identity, this.host);
   }
 
   /** A signed request as it goes onto the wire. */
@@ -42,7 +44,7 @@ export class S3Client {
       method: call.method,
       target: call.target,
       identity: call.identity ?? this.identity,
-      host: `127.0.0.1:${this.port}`,
+      host: `${this.host}:${this.port}`,
       ...(call.region === undefined ? {} : { region: call.region }),
       ...(call.date === undefined ? {} : { date: call.date }),
     };
@@ -60,7 +62,7 @@ export class S3Client {
 
   /** Sends bytes and reads one answer. */
   async raw(bytes: Uint8Array, options: AnswerOptions = {}): Promise<Answer> {
-    const connection = await RawConnection.open(this.port);
+    const connection = await RawConnection.open(this.port, this.host);
     try {
       connection.write(bytes);
       return await connection.answer(options);
@@ -71,7 +73,7 @@ export class S3Client {
 
   /** A connection on which a call was sent and nothing was read. */
   async begin(call: Call): Promise<RawConnection> {
-    const connection = await RawConnection.open(this.port);
+    const connection = await RawConnection.open(this.port, this.host);
     connection.write(this.bytesOf(call));
     return connection;
   }
@@ -95,7 +97,7 @@ export class S3Client {
   /** A presigned target, signed over `host` alone. */
   presigned(method: string, target: string, settings: Presigning = {}): string {
     const { expiresSeconds = 300, extra = '', date, identity = this.identity } = settings;
-    const host = `127.0.0.1:${this.port}`;
+    const host = `${this.host}:${this.port}`;
     const signing = { method, target, identity, host, ...(date === undefined ? {} : { date }) };
     return presign(signing, expiresSeconds, extra);
   }
@@ -107,7 +109,7 @@ export class S3Client {
     headers: readonly HeaderLine[] = [],
     body?: Uint8Array,
   ): Promise<Answer> {
-    const all: HeaderLine[] = [['host', `127.0.0.1:${this.port}`], ...headers];
+    const all: HeaderLine[] = [['host', `${this.host}:${this.port}`], ...headers];
     if (body !== undefined) all.push(['content-length', String(body.length)]);
     return this.raw(requestBytes(method, target, all, body), { method });
   }

@@ -44,7 +44,7 @@ export class SteadyLoad {
   async #work(): Promise<void> {
     const { client, bucket, objects, readsAWrite = Infinity } = this.#options;
     const keys = [...objects.keys()];
-    const connection = await RawConnection.open(client.port);
+    const connection = await RawConnection.open(client.port, client.host);
     try {
       for (let turn = 1; !this.#isStopping; turn++) {
         const at = this.#next++;

@@ -1,0 +1,113 @@
+/**
+ * Hosts of one network, for tests that run in a namespace of their own (own-network.ts): each is a namespace more, with a cable to this
+ * one, which passes their packets on, or drops them, or passes them on slowly.
+ *
+ *     host 0 (10.77.0.2) ── 10.77.0.1 ┐
+ *     host 1 (10.77.1.2) ── 10.77.1.1 ┼ the test, and the S3 that it plays
+ *     host 2 (10.77.2.2) ── 10.77.2.1 ┘
+ *
+ * Packets between two hosts can be dropped each way by itself, without a word, as a broken network does. A namespace lives as long as the
+ * process that holds it; all end with the test's.
+ */
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import type { Place } from './programs.ts';
+
+/** No test takes longer: what is left behind goes by itself. */
+const longestSeconds = 900;
+
+export class Network {
+  readonly #holders: ChildProcess[] = [];
+
+  static start(hosts: number): Network {
+    const network = new Network();
+    ip('link', 'set', 'lo', 'up');
+    writeFileSync('/proc/sys/net/ipv4/ip_forward', '1');
+    for (let at = 0; at < hosts; at++) network.#addHost(at);
+    return network;
+  }
+
+  /** What runs on a host. */
+  placeOf(host: number): Place {
+    return {
+      host: addressOf(host),
+      testHost: gatewayOf(host),
+      within: ['nsenter', `--net=/proc/${this.#pidOf(host)}/ns/net`, '--'],
+    };
+  }
+
+  /** Drops every packet from one host to another. */
+  cut(from: number, to: number): void {
+    ip('rule', 'add', 'from', addressOf(from), 'to', addressOf(to), 'blackhole');
+  }
+
+  /** Passes them on again. */
+  mend(from: number, to: number): void {
+    ip('rule', 'del', 'from', addressOf(from), 'to', addressOf(to), 'blackhole');
+  }
+
+  /** Lets so much through from a host and no more. */
+  slow(host: number, bitsPerSecond: number): void {
+    const rate = `${bitsPerSecond}bit`;
+    const shape = ['tbf', 'rate', rate, 'burst', '32kb', 'latency', '400ms'];
+    this.#run(host, 'tc', 'qdisc', 'add', 'dev', 'eth0', 'root', ...shape);
+  }
+
+  quicken(host: number): void {
+    this.#run(host, 'tc', 'qdisc', 'del', 'dev', 'eth0', 'root');
+  }
+
+  stop(): void {
+    for (const holder of this.#holders) holder.kill('SIGKILL');
+  }
+
+  #addHost(at: number): void {
+    const cable = `cable${at}`;
+    const holder = spawn('unshare', ['--net', 'sleep', String(longestSeconds)], {
+      stdio: 'ignore',
+    });
+    this.#holders.push(holder);
+    this.#awaitNamespace(at);
+    ip(
+      'link',
+      'add',
+      'name',
+      cable,
+      'type',
+      'veth',
+      'peer',
+      'name',
+      'eth0',
+      'netns',
+      this.#pidOf(at),
+    );
+    ip('address', 'add', `${gatewayOf(at)}/24`, 'dev', cable);
+    ip('link', 'set', cable, 'up');
+    this.#run(at, 'ip', 'link', 'set', 'lo', 'up');
+    this.#run(at, 'ip', 'address', 'add', `${addressOf(at)}/24`, 'dev', 'eth0');
+    this.#run(at, 'ip', 'link', 'set', 'eth0', 'up');
+    this.#run(at, 'ip', 'route', 'add', 'default', 'via', gatewayOf(at));
+  }
+
+  #run(host: number, ...command: string[]): void {
+    const [first = '', ...args] = [...this.placeOf(host).within, ...command];
+    execFileSync(first, args);
+  }
+
+  /** `unshare` has become `sleep` once it is in a namespace other than this one. */
+  #awaitNamespace(host: number): void {
+    const script = `until [ "$(readlink /proc/${this.#pidOf(host)}/ns/net)" != "$(readlink /proc/self/ns/net)" ]; do sleep 0.01; done`;
+    execFileSync('sh', ['-c', script], { timeout: 20_000 });
+  }
+
+  #pidOf(host: number): string {
+    return String(this.#holders[host]?.pid ?? 0);
+  }
+}
+
+const addressOf = (host: number): string => `10.77.${host}.2`;
+const gatewayOf = (host: number): string => `10.77.${host}.1`;
+
+function ip(...args: string[]): void {
+  execFileSync('ip', args);
+}
