@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { Counter, RequestCounter, maxSeries } from './counters.ts';
 import { metricsPage } from './documentation.ts';
+import { Figures } from './figures.ts';
 import { Metrics } from './metrics.ts';
 import { metricTable } from './table.ts';
 
@@ -120,4 +121,26 @@ test('the process and the version are among the metrics', async () => {
   ]) {
     assert.match(text, new RegExp(`^${name} `, 'm'));
   }
+});
+
+test('the figures of further loops are added to those of the first', async () => {
+  const metrics = new Metrics('1.2.3');
+  const further = [new Figures(), new Figures()];
+  metrics.addLoops(() => Promise.resolve(further.map((figures) => figures.allSamples())));
+  for (const figures of [metrics, ...further]) {
+    const requests = new RequestCounter(figures.counter('s3accel_gateway_requests_total'));
+    requests.count('GetObject', 200);
+    figures.readFrom('s3accel_gateway_connections', () => 7);
+  }
+  const onlyThere = new RequestCounter(further[1]!.counter('s3accel_gateway_requests_total'));
+  onlyThere.count('PutObject', 200);
+  metrics.readFrom('s3accel_ring_version', () => 12);
+  assert.deepEqual(await linesOf(metrics, 's3accel_gateway_requests_total'), [
+    's3accel_gateway_requests_total{operation="GetObject",status="200"} 3',
+    's3accel_gateway_requests_total{operation="PutObject",status="200"} 1',
+  ]);
+  assert.deepEqual(await linesOf(metrics, 's3accel_gateway_connections'), [
+    's3accel_gateway_connections 21',
+  ]);
+  assert.deepEqual(await linesOf(metrics, 's3accel_ring_version'), ['s3accel_ring_version 12']);
 });
