@@ -81,6 +81,82 @@ test('several reactors of one process and one port share the connections', async
   assert.ok(counts[0]! > 0 && counts[1]! > 0, `shared as ${counts.join(' and ')}`);
 });
 
+/**
+ * A process with a reactor in its main thread and one in another, at one port, and clients that go on and on sending to both.
+ * `ending` runs while they do.
+ */
+const twoThreads = (ending: string): string => `
+  import net from 'node:net';
+  import { once } from 'node:events';
+  import { Worker } from 'node:worker_threads';
+  import { setTimeout as later } from 'node:timers/promises';
+  const { Reactor } = await import(${JSON.stringify(reactorUrl)});
+  let accepted = 0;
+  const reactor = new Reactor({ readThreads: 1, writeThreads: 1 });
+  const { port } = reactor.listen('127.0.0.1', 0, 128, () => { accepted++; return (${echoOwner}); });
+  const worker = new Worker(\`
+    import { parentPort, workerData } from 'node:worker_threads';
+    import(${JSON.stringify(reactorUrl)}).then(({ Reactor }) => {
+      const reactor = new Reactor({ readThreads: 1, writeThreads: 1 });
+      let accepted = 0;
+      let isBroken = false;
+      reactor.listen('127.0.0.1', workerData, 128, () => {
+        if (isBroken) throw new Error('a bug in an owner');
+        accepted++;
+        return (${echoOwner});
+      });
+      parentPort.on('message', (what) => {
+        if (what === 'break') isBroken = true;
+        else parentPort.postMessage(accepted);
+      });
+      parentPort.postMessage('listening');
+    });
+  \`, { eval: true, workerData: port });
+  await once(worker, 'message');
+  let echoed = 0;
+  const connect = () => {
+    const client = net.connect(port, '127.0.0.1');
+    client.on('error', () => undefined);
+    client.on('data', (bytes) => { echoed += bytes.length; client.write(bytes); });
+    client.write(Buffer.alloc(20_000, 1));
+  };
+  for (let i = 0; i < 40; i++) connect();
+  while (accepted < 1 || echoed < 4_000_000) await later(5);
+  worker.postMessage('how many');
+  const [elsewhere] = await once(worker, 'message');
+  console.log('shared', accepted > 0 && elsewhere > 0 && accepted + elsewhere === 40);
+  ${ending}
+`;
+
+test('two threads with a reactor each share a port, and the process may end in the middle of it', () => {
+  const { status, output } = runAlone(twoThreads('process.exit(3);'));
+  assert.equal(status, 3, output);
+  assert.match(output, /shared true/);
+});
+
+test('an error of the main thread ends the process, whatever reactors of other threads are at', () => {
+  const { status, output } = runAlone(twoThreads(`throw new Error('a bug in main');`));
+  assert.equal(status, 1, output);
+  assert.match(output, /a bug in main/);
+});
+
+test('an error of one thread’s owner ends that thread alone, and says so', () => {
+  const { status, output } = runAlone(
+    twoThreads(`
+      const failed = once(worker, 'error');
+      worker.postMessage('break');
+      const more = setInterval(connect, 5);
+      const [error] = await failed;
+      clearInterval(more);
+      const before = echoed;
+      while (echoed < before + 1_000_000) await later(5);
+      console.log('failed:', error.message);
+      process.exit(0);`),
+  );
+  assert.equal(status, 0, output);
+  assert.match(output, /failed: a bug in an owner/);
+});
+
 test('stopping with everything in flight is clean, and afterwards every call says so', async (context) => {
   const reactor = new Reactor({ readThreads: 1, writeThreads: 1 });
   const server = listen(reactor);
