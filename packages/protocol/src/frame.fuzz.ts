@@ -4,10 +4,12 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { newNodeMessage } from '@s3-accelerator/core/node-message.ts';
 import { newReadAnswer } from '@s3-accelerator/core/read.ts';
 import type { FrameHeader } from './frame.ts';
 import { decodeFrameHeader, frameHeaderBytes, FrameType, newFrameHeader } from './frame.ts';
 import * as handshake from './handshake.ts';
+import * as messages from './node-message.ts';
 import * as passThrough from './pass-through.ts';
 import * as answers from './read-answer.ts';
 import * as requests from './read-request.ts';
@@ -51,6 +53,15 @@ const request = {
   size: 21,
 };
 const error = { status: 500, code: 'X', headerLines: new Uint8Array(3), body: new Uint8Array(4) };
+const hint = { remainingMs: 10, nodes: [1, 2, 3] };
+const told = {
+  ...newNodeMessage(),
+  from: 1,
+  placement: { hi: 2, lo: 3 },
+  turn: 4,
+  leaseMs: 5,
+  hash,
+};
 const nonce = new Uint8Array(32).fill(7);
 
 /** Writes one frame of a random kind, unharmed. */
@@ -63,6 +74,12 @@ function writeSample(into: Uint8Array): number {
     () => answers.encodeFailureAnswer(into, 0, 4, 'origin', error, 9),
     () => answers.encodeFailureAnswer(into, 0, 5, 'busy', null, 0),
     () => answers.encodeBytesAnswer(into, 0, 6, 100, 0xffff),
+    () => answers.encodeBytesAnswer(into, 0, 6, 100, 0xffff, hint),
+    () => answers.encodeMetadataAnswer(into, 0, 3, metadata, 4, 5, 6, 7, 8, hint),
+    () => messages.encodeNodeMessage(into, 0, { ...told, kind: 'lease' }),
+    () => messages.encodeNodeMessage(into, 0, { ...told, kind: 'accepted' }),
+    () => messages.encodeNodeMessage(into, 0, { ...told, kind: 'report' }),
+    () => messages.encodeNodeMessage(into, 0, { ...told, kind: 'written' }),
     () => handshake.encodeHello(into, 0, { version: 1, purpose: 'forward', nonce }),
     () => handshake.encodeChallenge(into, 0, { version: 1, nonce, mac: nonce }),
     () => handshake.encodeResponse(into, 0, nonce),
@@ -77,6 +94,7 @@ function writeSample(into: Uint8Array): number {
 const header: FrameHeader = newFrameHeader();
 const view = new requests.ReadRequestView();
 const answer = newReadAnswer();
+const message = newNodeMessage();
 const out = new Uint8Array(64 * 1024);
 
 function unlessFault<T>(decoded: T | string, encode: (value: T) => number): number {
@@ -84,10 +102,10 @@ function unlessFault<T>(decoded: T | string, encode: (value: T) => number): numb
 }
 
 function encodeAnswer(id: number, ringMark: number): number {
-  const { metadata: object, ageMs, lifetimeMs, bodyFirst, bodyLength, failure } = answer;
+  const { metadata: object, ageMs, lifetimeMs, bodyFirst, bodyLength, failure, hot } = answer;
   switch (answer.kind) {
     case 'bytes':
-      return answers.encodeBytesAnswer(out, 0, id, bodyLength, ringMark);
+      return answers.encodeBytesAnswer(out, 0, id, bodyLength, ringMark, hot);
     case 'failure':
       return answers.encodeFailureAnswer(out, 0, id, failure, answer.error, ringMark);
     case 'metadata':
@@ -102,6 +120,7 @@ function encodeAnswer(id: number, ringMark: number): number {
         bodyFirst,
         bodyLength,
         ringMark,
+        hot,
       );
   }
 }
@@ -147,6 +166,12 @@ function recode(bytes: Uint8Array, start: number, end: number): number {
       return unlessFault(passThrough.decodeResponseFailed(bytes, start, end), (failure) =>
         passThrough.encodeResponseFailed(out, 0, failure),
       );
+    case FrameType.leaseGranted:
+    case FrameType.leaseAccepted:
+    case FrameType.leaseReport:
+    case FrameType.written:
+      if (messages.decodeNodeMessage(bytes, start, end, header, message) !== null) return -1;
+      return messages.encodeNodeMessage(out, 0, message);
     default:
       return -1;
   }
