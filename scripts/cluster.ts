@@ -14,6 +14,7 @@ import {
   portSpan,
   readCluster,
   startGateway,
+  startMetadata,
   startNode,
   startS3,
   type LocalCluster,
@@ -29,7 +30,8 @@ import {
   type Part,
 } from './local-cluster/part.ts';
 
-const usage = `Usage: scripts/cluster start N [--port-base P]   a gateway and N nodes, waits until all are ready
+const usage = `Usage: scripts/cluster start N [--port-base P] [--metadata]
+                                                 a gateway and N nodes, waits until all are ready
        scripts/cluster status                    the ring, versions, where reads came from
        scripts/cluster add [ID]                  one more node, or one again that was killed
        scripts/cluster leave ID                  the node hands its keys over, serves on for ${fallbackWindowS} s, and ends
@@ -37,6 +39,7 @@ const usage = `Usage: scripts/cluster start N [--port-base P]   a gateway and N 
        scripts/cluster stop                      ends everything
 
   --port-base P   the gateway's port; the others follow it (9000)
+  --metadata      clients and origin come from a metadata service: edit metadata.toml there and send it SIGHUP
   --dir DIR       where configurations, logs and blocks are (data/cluster)
 `;
 
@@ -57,6 +60,7 @@ const commands: Readonly<Record<string, (folder: string, args: Args) => Promise<
 interface Args {
   readonly operand: number | undefined;
   readonly portBase: number;
+  readonly usesMetadata: boolean;
 }
 
 await run(process.argv.slice(2));
@@ -79,7 +83,9 @@ async function run(argv: readonly string[]): Promise<void> {
   const operand = text === undefined ? undefined : number(name, text, 0, maxNodes - 1);
   if (name === 'start' && operand === 0) wrong('start: at least one node');
   const portBase = number('--port-base', values['port-base'], 1024, 65_535 - portSpan);
-  await command(resolve(values.dir), { operand, portBase });
+  const usesMetadata = values.metadata === true;
+  if (usesMetadata && name !== 'start') wrong(`${name}: --metadata belongs to start`);
+  await command(resolve(values.dir), { operand, portBase, usesMetadata });
 }
 
 function parsed(argv: readonly string[]) {
@@ -90,6 +96,7 @@ function parsed(argv: readonly string[]) {
       options: {
         'port-base': { type: 'string', default: '9000' },
         dir: { type: 'string', default: join(import.meta.dirname, '..', 'data', 'cluster') },
+        metadata: { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
       },
     });
@@ -104,22 +111,23 @@ function number(what: string, text: string, least: number, most: number): number
   return wrong(`${what} ${text}: must be a whole number from ${least} to ${most}`);
 }
 
-async function start(folder: string, { operand = 0, portBase }: Args): Promise<void> {
+async function start(folder: string, { operand = 0, portBase, usesMetadata }: Args): Promise<void> {
   const earlier = readCluster(folder);
   if (earlier?.parts.some(isRunning) === true) fail('it runs already: scripts/cluster status');
   const ids = Array.from({ length: operand }, (_, id) => id);
-  const cluster = newCluster(folder, portBase, ids);
-  for (const port of [portBase, portBase + 1, portBase + 2]) {
+  const cluster = newCluster(folder, portBase, usesMetadata, ids);
+  for (const port of [0, 1, 2, ...(usesMetadata ? [3] : [])].map((at) => portBase + at)) {
     if ((await listenFor({ host: '127.0.0.1', port })) !== undefined) {
       fail(`port ${port} is taken: choose another --port-base`);
     }
   }
-  const s3 = startS3(cluster);
+  const servants = [startS3(cluster), ...(usesMetadata ? [startMetadata(cluster)] : [])];
   const nodes = ids.map((id) => startNode(cluster, id));
   const gateway = startGateway(cluster);
   console.log(`Starting ${operand === 1 ? 'a node' : `${operand} nodes`} and a gateway…`);
   for (const part of [...nodes, gateway]) await readyOrStop(cluster, part);
-  if (!isRunning(s3)) await giveUp(cluster, s3);
+  const gone = servants.find((one) => !isRunning(one));
+  if (gone !== undefined) await giveUp(cluster, gone);
   tell(cluster);
 }
 
@@ -210,13 +218,13 @@ async function stop(folder: string): Promise<void> {
   console.log('stopped');
 }
 
-/** The gateway first, which finishes its answers, then the nodes, then the S3 that they read from. */
+/** The gateway first, which finishes its answers, then the nodes, then the S3 and the service that they ask. */
 async function endAll(cluster: LocalCluster): Promise<number[]> {
   const isNode = ({ name }: Part): boolean => name.startsWith('node-');
   const order = [
     cluster.parts.filter(({ name }) => name === 'gateway'),
     cluster.parts.filter(isNode),
-    cluster.parts.filter(({ name }) => name === 's3'),
+    cluster.parts.filter(({ name }) => name === 's3' || name === 'metadata'),
   ];
   for (const parts of order) {
     for (const part of parts) signal(part, 'SIGTERM');

@@ -8,7 +8,7 @@ import { startPart, type Part } from './part.ts';
 const root = join(import.meta.dirname, '..', '..');
 const packages = join(root, 'packages');
 
-/** Ports from the base on: the gateway, its admin listener and S3 first, then those of nodes. */
+/** Ports from the base on: the gateway, its admin listener, S3 and the metadata service first, then those of nodes. */
 const nodePorts = 100;
 const adminPorts = 200;
 /** Node ids are below this: each has a port in both ranges. */
@@ -23,6 +23,8 @@ export const fallbackWindowS = 30;
 export interface LocalCluster {
   readonly folder: string;
   readonly portBase: number;
+  /** Clients and origins come from a metadata service, and not from each process's own file. */
+  readonly usesMetadata: boolean;
   /** Ids of all nodes that ever were part of it. */
   readonly nodeIds: number[];
   readonly parts: Part[];
@@ -41,10 +43,15 @@ export function writeCluster(cluster: LocalCluster): void {
 }
 
 /** An empty one, in place of what an earlier one left in the folder. */
-export function newCluster(folder: string, portBase: number, nodeIds: number[]): LocalCluster {
+export function newCluster(
+  folder: string,
+  portBase: number,
+  usesMetadata: boolean,
+  nodeIds: number[],
+): LocalCluster {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  return { folder, portBase, nodeIds, parts: [] };
+  return { folder, portBase, usesMetadata, nodeIds, parts: [] };
 }
 
 export function forgetCluster({ folder }: LocalCluster): void {
@@ -64,30 +71,66 @@ export function startS3(cluster: LocalCluster): Part {
   return start(cluster, 's3', [script, '--port', port, '--bucket', 'demo', '--quiet'], 0);
 }
 
-export function startGateway(cluster: LocalCluster): Part {
-  const { portBase, nodeIds } = cluster;
-  const config = `${clusterTable(cluster, nodeIds)}
-[gateway]
-listen = "127.0.0.1:${portBase}"
+/** The service that a cluster started with --metadata asks. Its token is no secret: the cluster is for trying out. */
+const token = 'the token of a cluster on one machine'.replaceAll(' ', '-');
+const metadataPort = ({ portBase }: LocalCluster): number => portBase + 3;
 
-[[clients]]
+export function startMetadata(cluster: LocalCluster): Part {
+  const file = join(cluster.folder, 'metadata.toml');
+  writeFileSync(
+    file,
+    `[service]
+listen = "127.0.0.1:${metadataPort(cluster)}"
+
+[[tokens]]
+token = "${token}"
+
+${originTable(cluster)}
+${clientTable}`,
+  );
+  const script = join(packages, 'metadata', 'bin', 's3-accelerator-metadata.mjs');
+  return start(cluster, 'metadata', [script, file], 0);
+}
+
+const clientTable = `[[clients]]
 access_key_id = "${credentials.id}"
 secret_access_key = "${credentials.secret}"
 grants = [{ bucket = "*", access = "write" }]
 `;
+
+function originTable(cluster: LocalCluster): string {
+  return `[origin]
+endpoint = "${s3EndpointOf(cluster)}"
+region = "us-east-1"
+access_key_id = "${credentials.id}"
+secret_access_key = "${credentials.secret}"
+`;
+}
+
+function metadataTable(cluster: LocalCluster): string {
+  return `[metadata]
+url = "http://127.0.0.1:${metadataPort(cluster)}"
+token = "${token}"
+refresh_s = 5
+`;
+}
+
+export function startGateway(cluster: LocalCluster): Part {
+  const { portBase, nodeIds, usesMetadata } = cluster;
+  const config = `${clusterTable(cluster, nodeIds)}
+[gateway]
+listen = "127.0.0.1:${portBase}"
+
+${usesMetadata ? metadataTable(cluster) : clientTable}`;
   return startProgram(cluster, 'gateway', config, portBase + 1);
 }
 
 /** Starts a node, for the first time or again. */
 export function startNode(cluster: LocalCluster, id: number): Part {
-  const { folder, portBase, nodeIds } = cluster;
+  const { folder, portBase, nodeIds, usesMetadata } = cluster;
   if (!nodeIds.includes(id)) nodeIds.push(id);
   const name = nodeName(id);
-  const config = `[origin]
-endpoint = "${s3EndpointOf(cluster)}"
-region = "us-east-1"
-access_key_id = "${credentials.id}"
-secret_access_key = "${credentials.secret}"
+  const config = `${usesMetadata ? metadataTable(cluster) : originTable(cluster)}
 ${clusterTable(cluster, nodeIds)}
 [node]
 id = ${id}

@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startMemoryS3, type MemoryS3 } from '@s3-accelerator/memory-s3/memory-s3.ts';
-import type { Answer } from 's3-accelerator/testing/raw-connection.ts';
+import { formBody, formType } from 's3-accelerator/testing/browser-form.ts';
+import { requestBytes, type Answer } from 's3-accelerator/testing/raw-connection.ts';
 import {
   credentials,
   freePort,
@@ -26,6 +27,7 @@ const writer = {
   secretAccessKey: 'credential-of-the-writer',
   sessionToken: 'token/of+the=writer',
 };
+const painter = { accessKeyId: 'painter', secretAccessKey: 'credential-of-the-painter' };
 const stranger = { accessKeyId: 'stranger', secretAccessKey: 'credential-of-nobody' };
 
 function assertRefused(answer: Answer, status: number, code: string): void {
@@ -64,6 +66,10 @@ access_key_id = "writer"
 secret_access_key = "${writer.secretAccessKey}"
 session_token = "${writer.sessionToken}"
 grants = [{ bucket = "*", access = "write" }]
+[[clients]]
+access_key_id = "painter"
+secret_access_key = "${painter.secretAccessKey}"
+grants = [{ bucket = "bucket", prefix = "painted/", access = "write" }]
 `;
   const withReader = `
 [[clients]]
@@ -154,6 +160,31 @@ listen = "127.0.0.1:${adminPort}"
     assert.equal((await client.as(writer).put('bucket', 'a/upload', body)).status, 200);
     assert.ok((await lookups()) > before, 'the client was known still');
     assert.ok((await client.get('bucket', 'a/upload')).body.equals(body));
+  });
+
+  test('a form whose signer has to be looked up first keeps its file, small or large', async () => {
+    const post = (identity: typeof painter, key: string, bytes: Buffer): Promise<Answer> => {
+      const body = formBody({ identity, file: bytes, fields: { key } });
+      const headers = [
+        ['host', `127.0.0.1:${client.port}`],
+        ['content-type', formType],
+        ['content-length', String(body.length)],
+      ] as const;
+      return client.raw(requestBytes('POST', '/bucket', headers, body), { method: 'POST' });
+    };
+    for (const size of [10, 5_000_000]) {
+      await sleep(refreshS * 1000 + 300);
+      const bytes = Buffer.alloc(size, 'paint');
+      const before = await lookups();
+      const answer = await post(painter, `painted/${size}`, bytes);
+      assert.equal(answer.status, 204, answer.body.toString());
+      assert.ok((await lookups()) > before, 'the signer was known still');
+      assert.ok(s3.get('bucket', `painted/${size}`)?.bytes.equals(bytes));
+      assertRefused(await post(painter, `elsewhere/${size}`, bytes), 403, 'AccessDenied');
+      assertRefused(await post(stranger, 'painted/x', bytes), 403, 'InvalidAccessKeyId');
+      await sleep(5100);
+    }
+    assert.equal(s3.get('bucket', 'painted/x'), null);
   });
 
   test('a client that goes away while it is looked up harms nobody', async () => {

@@ -4,11 +4,12 @@
  * SIGHUP reads the file again; a file with problems changes nothing. SIGTERM and SIGINT stop. Exit codes: 0 stopped as asked, 1
  * failed, 2 the command or the configuration is wrong.
  */
+import { readFileSync } from 'node:fs';
 import { ConfigError } from 's3-accelerator/config/problems.ts';
 import { createLog, type Log } from 's3-accelerator/log.ts';
 import { Directory } from './directory.ts';
-import { startService } from './service.ts';
-import { loadSettings, type LoadedSettings } from './settings.ts';
+import { startService, type Certificate } from './service.ts';
+import { loadSettings, type LoadedSettings, type Settings } from './settings.ts';
 
 const usage = `Usage: s3-accelerator-metadata CONFIG.toml
 
@@ -29,6 +30,12 @@ function reload(file: string, log: Log): LoadedSettings | null {
   }
 }
 
+/** What the files hold that the settings name; null for none. Fails when they can't be read. */
+function certificateOf({ service: { certFile, keyFile } }: Settings): Certificate | null {
+  if (certFile === undefined || keyFile === undefined) return null;
+  return { cert: readFileSync(certFile, 'utf8'), key: readFileSync(keyFile, 'utf8') };
+}
+
 async function run(file: string): Promise<void> {
   let loaded: LoadedSettings;
   try {
@@ -43,8 +50,9 @@ async function run(file: string): Promise<void> {
   const log = createLog(settings.log.level);
   for (const warning of warnings) log.warn({ file }, warning);
   let directory = new Directory(settings);
-  const service = await startService(settings.service.listen, () => directory);
-  log.info({ at: service.at, keys: directory.clients }, 'listening');
+  const certificate = certificateOf(settings);
+  const service = await startService(settings.service.listen, certificate, () => directory);
+  log.info({ at: service.at, tls: certificate !== null, keys: directory.clients }, 'listening');
   process.on('SIGHUP', () => {
     const wanted = reload(file, log);
     if (wanted === null) return;

@@ -8,6 +8,7 @@
  * Bounded: few connections, short heads, no bodies, short waits. Nothing that is asked or answered is logged.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { formatAddress, type Address } from 's3-accelerator/config/address.ts';
 import type { Directory, Subject } from './directory.ts';
@@ -39,19 +40,31 @@ const failure = (status: number, error: string): Answer => ({
 const dayMs = 86_400_000;
 const daysBack = 9;
 
-/** Starts listening. `directory` is asked for every request, so that a reload takes effect. Fails with the system's error. */
-export async function startService(listen: Address, directory: () => Directory): Promise<Service> {
-  const server = createServer(
-    {
-      maxHeaderSize: serviceLimits.maxHeadBytes,
-      headersTimeout: serviceLimits.timeoutMs,
-      requestTimeout: serviceLimits.timeoutMs,
-      keepAliveTimeout: serviceLimits.keepAliveMs,
-    },
-    (request, response) => {
-      send(request, response, answerTo(request, directory()));
-    },
-  );
+/** What it proves itself with, in PEM. */
+export interface Certificate {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** Starts listening, over TLS with a certificate, else in the clear. `directory` is asked for every request, so that a reload takes effect. Fails with the system's error. */
+export async function startService(
+  listen: Address,
+  certificate: Certificate | null,
+  directory: () => Directory,
+): Promise<Service> {
+  const limits = {
+    maxHeaderSize: serviceLimits.maxHeadBytes,
+    headersTimeout: serviceLimits.timeoutMs,
+    requestTimeout: serviceLimits.timeoutMs,
+    keepAliveTimeout: serviceLimits.keepAliveMs,
+  };
+  const answer = (request: IncomingMessage, response: ServerResponse): void => {
+    send(request, response, answerTo(request, directory()));
+  };
+  const server =
+    certificate === null
+      ? createServer(limits, answer)
+      : createTlsServer({ ...limits, ...certificate }, answer);
   server.maxConnections = serviceLimits.maxConnections;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

@@ -16,6 +16,7 @@ import {
   list,
   named,
   optionalTable,
+  path,
   secret,
   table,
   type ReadRows,
@@ -26,7 +27,19 @@ const rows = {
     listen: address({
       portZero: true,
       need: 'required',
-      doc: 'Where it answers, over plain HTTP: keep it on a private address, or behind a proxy that speaks TLS.',
+      doc: 'Where it answers. Without a certificate that is over plain HTTP: keep it on a private address then.',
+    }),
+    cert_file: path({
+      need: 'optional',
+      fallbackText: 'plain HTTP',
+      example: '"/etc/s3-accelerator/metadata.pem"',
+      doc: 'The certificate to answer over TLS with, and what it was signed by, in PEM. Read at the start.',
+    }),
+    key_file: path({
+      need: 'optional',
+      fallbackText: 'plain HTTP',
+      example: '"/etc/s3-accelerator/metadata-key.pem"',
+      doc: 'Its private key, in PEM. Goes with `cert_file`.',
     }),
   }),
   tokens: list(
@@ -84,9 +97,18 @@ export function readSettings(text: string, file: string): LoadedSettings {
   checkOrigins(read, problems);
   checkClients(read, problems);
   checkTokens(read, problems);
+  checkCertificate(read, problems);
   if (problems.problems.length > 0) throw new ConfigError(file, problems.problems);
   // Without problems nothing required is missing.
   return { settings: read as unknown as Settings, warnings: problems.warnings };
+}
+
+/** Half of them must not have it answer in the clear. */
+function checkCertificate({ service }: Unsure<Settings>, problems: Problems): void {
+  const { certFile, keyFile } = service;
+  if ((certFile === undefined) === (keyFile === undefined)) return;
+  const [missing, given] = certFile === undefined ? ['cert', 'key'] : ['key', 'cert'];
+  problems.add(`service.${missing}_file: missing; service.${given}_file needs it`);
 }
 
 function checkTokens({ tokens }: Unsure<Settings>, problems: Problems): void {

@@ -18,7 +18,8 @@ Y2S/T+kSm+mv6mHWp5OMqeZtJsYDn3Qm/A==
 -----END CERTIFICATE-----
 `;
 
-const key = `-----BEGIN PRIVATE KEY-----
+/** Its private key, no secret. */
+export const certificateKey = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgF98gRCvCnbmCloBj
 bxC1DMkaL2zNXlygK964BhMPaJ2hRANCAARYL402rz5FYl7IwthOuT5kbEZtDEli
 +/4joivwNXuklSR1jipUcSZh4Ztwlbo1BarFo1GC1k2bBpmlCykeSCBs
@@ -27,7 +28,7 @@ bxC1DMkaL2zNXlygK964BhMPaJ2hRANCAARYL402rz5FYl7IwthOuT5kbEZtDEli
 
 /** Listens on `localhost` and hands every connection on to that port of 127.0.0.1. */
 export async function startTlsFront(port: number): Promise<{ server: Server; port: number }> {
-  const server = createServer({ cert: certificate, key }, (client) => {
+  const server = createServer({ cert: certificate, key: certificateKey }, (client) => {
     const plain = connect(port, '127.0.0.1');
     client.pipe(plain).pipe(client);
     client.on('error', () => plain.destroy());

@@ -16,15 +16,16 @@ export interface MetadataProgram {
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-/** Starts it on a file in `directory`. `port` 0 lets the kernel choose. */
+/** Starts it on a file in `directory`. `port` 0 lets the kernel choose. `ofService` is more of its `[service]` table. */
 export async function startMetadata(
   directory: string,
   config: string,
   port = 0,
+  ofService = '',
 ): Promise<MetadataProgram> {
   const file = join(directory, 'metadata.toml');
   const write = (text: string): void => {
-    writeFileSync(file, `[service]\nlisten = "127.0.0.1:${port}"\n${text}`);
+    writeFileSync(file, `[service]\nlisten = "127.0.0.1:${port}"\n${ofService}\n${text}`);
   };
   write(config);
   const child: ChildProcess = spawn(process.execPath, [program, file], {

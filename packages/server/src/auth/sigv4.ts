@@ -169,6 +169,7 @@ export class SigV4 {
    */
   checkPolicy(claim: PolicyClaim, nowMs: number): GrantSet | ErrorCode {
     this.client = null;
+    this.unknown = null;
     this.details = noDetails;
     this.#scope = null;
     const unknown = this.#findScope(claim.credential, 'InvalidArgument');

@@ -1,10 +1,10 @@
 /**
  * One upload of a browser: a form that carries its own permission, and a file that becomes an object by a PUT.
  *
- *   fields ─▶ policy, signature, grants ─▶ small file: collected ─▶ PUT ─▶ answer
- *                                       └▶ large file: streamed into the PUT as it comes
+ *   fields ─▶ (signer looked up) ─▶ policy, signature, grants ─▶ small file: collected ─▶ PUT ─▶ answer
+ *                                                              └▶ large file: streamed into the PUT as it comes
  *
- * Nothing is believed before the signature over the policy holds and the signer's grants cover the key. An origin is promised an
+ * While its signer is looked up, the form is paused; what had come already is held. Nothing is believed before the signature over the policy holds and the signer's grants cover the key. An origin is promised an
  * exact length: that of a large file is what the body leaves for it, if the form ends right behind the file as forms do. The
  * last promised byte is kept back until the form has ended so, and otherwise nothing is committed. Memory: `maxCollectedBytes`.
  */
@@ -33,8 +33,8 @@ export interface FormWrite {
 }
 
 export interface BrowserUploadEvents {
-  /** Grants of whoever signed the policy, or why there are none. */
-  verify(claim: PolicyClaim): GrantSet | ErrorCode;
+  /** Grants of whoever signed the policy, or why there are none; null when that takes a while: `signerKnown` is called then. */
+  verify(claim: PolicyClaim): GrantSet | ErrorCode | null;
   /** Sends the PUT on its way; returns why it may not go. */
   begin(write: FormWrite): ErrorCode | null;
   /** Bytes of the object, `FormWrite.length` in all, then its end. */
@@ -55,6 +55,13 @@ export interface BrowserForm {
   readonly nowMs: number;
 }
 
+/** What was read of a form before its file. */
+interface WaitingForm {
+  readonly fields: FormFields;
+  readonly claim: PolicyClaim;
+  readonly formBytes: number;
+}
+
 export class BrowserUpload implements FormEvents {
   readonly #form: BrowserForm;
   readonly #events: BrowserUploadEvents;
@@ -68,6 +75,11 @@ export class BrowserUpload implements FormEvents {
   #length = 0;
   #received = 0;
   #lastByte: Uint8Array | null = null;
+  /** The form up to its file, while its signer is looked up. */
+  #waiting: WaitingForm | null = null;
+  /** Bytes of a large file that came meanwhile: what was on its way when the body was paused. */
+  #held: Buffer[] = [];
+  #hasEnded = false;
   #isOver = false;
 
   constructor(form: BrowserForm, events: BrowserUploadEvents) {
@@ -84,10 +96,25 @@ export class BrowserUpload implements FormEvents {
   /** The body has ended. */
   end(): void {
     if (this.#isOver) return;
+    this.#hasEnded = true;
+    if (this.#waiting !== null) return;
     const isWhole = this.#reader.end();
     if (!isWhole || this.#write === null) this.#refuse('MalformedPOSTRequest');
     else if (this.#collected === null) this.#finishStream();
     else this.#sendCollected(this.#write, Buffer.concat(this.#collected));
+  }
+
+  /** The signer was looked up: `refusal` says why they aren't known, null that they are. */
+  signerLookedUp(refusal: ErrorCode | null): void {
+    const waiting = this.#waiting;
+    if (this.#isOver || waiting === null) return;
+    this.#waiting = null;
+    const grants = refusal ?? this.#events.verify(waiting.claim) ?? 'ServiceUnavailable';
+    const held = this.#held;
+    this.#held = [];
+    if (!this.#accept(waiting, grants)) return;
+    for (const bytes of held) if (!this.onFileBytes(bytes)) return;
+    if (this.#hasEnded) this.end();
   }
 
   onField(name: string, value: string): void {
@@ -95,7 +122,23 @@ export class BrowserUpload implements FormEvents {
   }
 
   onFile(fileName: string, formBytes: number): boolean {
-    const write = this.#judge(withFileName(this.#fields, fileName));
+    const fields = withFileName(this.#fields, fileName);
+    const claim = claimOf(fields);
+    if (claim === null) {
+      // S3 would take a form without a policy for a public bucket. There are none here.
+      this.#refuse(fields.has('awsaccesskeyid') ? 'InvalidRequest' : 'AccessDenied');
+      return false;
+    }
+    const form = { fields, claim, formBytes };
+    const grants = this.#events.verify(claim);
+    if (grants !== null) return this.#accept(form, grants);
+    this.#waiting = form;
+    return true;
+  }
+
+  /** Goes on with a form whose signature was checked; false when it is refused. */
+  #accept({ fields, claim, formBytes }: WaitingForm, grants: GrantSet | ErrorCode): boolean {
+    const write = this.#judge(fields, claim, grants);
     if (write === null) return false;
     this.#write = write;
     if (this.#collected !== null) return true;
@@ -110,6 +153,10 @@ export class BrowserUpload implements FormEvents {
   onFileBytes(bytes: Uint8Array): boolean {
     if (this.#collected !== null) {
       this.#collected.push(Buffer.from(bytes));
+      return true;
+    }
+    if (this.#waiting !== null) {
+      this.#held.push(Buffer.from(bytes));
       return true;
     }
     this.#received += bytes.length;
@@ -163,15 +210,12 @@ export class BrowserUpload implements FormEvents {
   }
 
   /** Everything that the fields must fulfil before a byte of the file counts. Null when the upload was refused. */
-  #judge(fields: FormFields): Omit<FormWrite, 'length'> | null {
+  #judge(
+    fields: FormFields,
+    claim: PolicyClaim,
+    grants: GrantSet | ErrorCode,
+  ): Omit<FormWrite, 'length'> | null {
     const { bucket, authority, nowMs } = this.#form;
-    const claim = claimOf(fields);
-    if (claim === null) {
-      // S3 would take a form without a policy for a public bucket. There are none here.
-      const isOld = fields.has('awsaccesskeyid');
-      return this.#refuse(isOld ? 'InvalidRequest' : 'AccessDenied');
-    }
-    const grants = this.#events.verify(claim);
     if (typeof grants === 'string') return this.#refuse(grants);
     const policy = readPolicy(claim.policy);
     if (policy === null) return this.#refuse('InvalidPolicyDocument');
@@ -190,6 +234,7 @@ export class BrowserUpload implements FormEvents {
   #refuse(code: ErrorCode, ...details: readonly ErrorDetail[]): null {
     this.#isOver = true;
     this.#collected = null;
+    this.#held = [];
     this.#events.refuse(code, details);
     return null;
   }

@@ -6,11 +6,14 @@
  */
 import type { ErrorCode } from '@s3-accelerator/core/s3/errors.ts';
 import { pathOf } from '@s3-accelerator/core/s3/object-key.ts';
-import type { SigV4 } from '../auth/sigv4.ts';
+import type { GrantSet } from '../auth/grants.ts';
+import type { PolicyClaim, SigV4 } from '../auth/sigv4.ts';
 import type { ExchangeId } from '../http/exchange.ts';
 import { HeaderSlot } from '../http/header-slots.ts';
 import type { HttpServer } from '../http/http-server.ts';
 import type { RequestHead } from '../http/request-head.ts';
+import type { ClientDirectory } from '../metadata-client/client-directory.ts';
+import { lookupErrors } from '../metadata-client/lookup-errors.ts';
 import type { PassThrough } from '../passthrough/pass-through.ts';
 import { BrowserUpload, type FormWrite } from './browser-upload.ts';
 import { boundaryOf } from './form-reader.ts';
@@ -19,9 +22,17 @@ export class BrowserUploads {
   readonly #server: HttpServer;
   readonly #passThrough: PassThrough;
   readonly #sigv4: SigV4;
+  readonly #directory: ClientDirectory | null;
   readonly #uploads = new Map<ExchangeId, BrowserUpload>();
 
-  constructor(server: HttpServer, passThrough: PassThrough, sigv4: SigV4) {
+  /** `directory` is where signers are looked up that the check doesn't know; null without a metadata service. */
+  constructor(
+    server: HttpServer,
+    passThrough: PassThrough,
+    sigv4: SigV4,
+    directory: ClientDirectory | null,
+  ) {
+    this.#directory = directory;
     this.#server = server;
     this.#passThrough = passThrough;
     this.#sigv4 = sigv4;
@@ -57,7 +68,7 @@ export class BrowserUploads {
     const path = head.path();
     const form = { bucket, boundary, contentLength, authority, nowMs: Date.now() };
     const upload = new BrowserUpload(form, {
-      verify: (claim) => this.#sigv4.checkPolicy(claim, form.nowMs),
+      verify: (claim) => this.#verify(exchange, claim, form.nowMs),
       begin: (write) => {
         this.#begin(exchange, bucket, write, isReported);
         return null;
@@ -95,6 +106,26 @@ export class BrowserUploads {
 
   onGone(exchange: ExchangeId): void {
     this.#uploads.delete(exchange);
+  }
+
+  /** Grants of whoever signed the policy, or why there are none; null while they are looked up. */
+  #verify(exchange: ExchangeId, claim: PolicyClaim, nowMs: number): GrantSet | ErrorCode | null {
+    const sigv4 = this.#sigv4;
+    const verdict = sigv4.checkPolicy(claim, nowMs);
+    if (verdict !== 'InvalidAccessKeyId' || sigv4.unknown === null || this.#directory === null) {
+      return verdict;
+    }
+    const outcome = this.#directory.lookup(sigv4.unknown, (later) => {
+      const upload = this.#uploads.get(exchange);
+      if (upload === undefined) return;
+      this.#server.resumeBody(exchange);
+      upload.signerLookedUp(later === 'known' ? null : lookupErrors[later]);
+    });
+    if (outcome === null) {
+      this.#server.pauseBody(exchange);
+      return null;
+    }
+    return outcome === 'known' ? sigv4.checkPolicy(claim, nowMs) : lookupErrors[outcome];
   }
 
   #begin(exchange: ExchangeId, bucket: string, write: FormWrite, isReported: boolean): void {

@@ -1,7 +1,7 @@
 // Uploads by HTML forms: what their policy lets them write, for whom, and that nothing else is ever committed.
 import assert from 'node:assert/strict';
-import { createHmac } from 'node:crypto';
 import { after, before, suite, test } from 'node:test';
+import { formBody, formType, type Form } from '../testing/browser-form.ts';
 import { requestBytes, type Answer } from '../testing/raw-connection.ts';
 import { assertNothingInUse, startRig, type Rig } from '../testing/rig.ts';
 import type { Identity } from '../testing/sign.ts';
@@ -19,64 +19,14 @@ access_key_id = "tenant"
 secret_access_key = "tenant-credential"
 grants = [{ bucket = "bucket", prefix = "a/", access = "write" }, { bucket = "bucket", access = "read" }]
 `;
-const boundary = 'a-boundary';
 const small = version('small', 5000);
 const large = version('large', 3 << 20);
 
-interface Post {
-  readonly identity?: Identity;
-  readonly fields?: Readonly<Record<string, string>>;
-  /** In place of those that cover exactly the fields. */
-  readonly conditions?: readonly unknown[];
-  readonly expiration?: Date;
-  readonly file?: Buffer;
-  readonly fileName?: string;
-  readonly tail?: string;
-  readonly spoil?: (fields: Record<string, string>) => void;
+interface Post extends Partial<Form> {
   readonly target?: string;
   readonly host?: string;
   /** Sends so many bytes less than promised, and leaves. */
   readonly short?: number;
-}
-
-/** A form as a browser sends it, its policy signed for this test alone. */
-function formOf(post: Post, bucket = 'bucket'): Buffer {
-  const { identity = admin } = post;
-  const amzDate = `${new Date().toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z`;
-  const scope = `${amzDate.slice(0, 8)}/us-east-1/s3/aws4_request`;
-  const fields: Record<string, string> = {
-    ...post.fields,
-    'x-amz-algorithm': 'AWS4-HMAC-SHA256',
-    'x-amz-credential': `${identity.accessKeyId}/${scope}`,
-    'x-amz-date': amzDate,
-  };
-  const conditions = [
-    { bucket },
-    ...Object.entries(fields)
-      .filter(
-        ([name]) => !(post.conditions ?? []).some((one) => JSON.stringify(one).includes(name)),
-      )
-      .map(([name, value]) => ({ [name]: value.replace('${filename}', post.fileName ?? '') })),
-    ...(post.conditions ?? []),
-  ];
-  const expiration = (post.expiration ?? new Date(Date.now() + 60_000)).toISOString();
-  fields['policy'] = Buffer.from(JSON.stringify({ expiration, conditions })).toString('base64');
-  let key: Buffer = Buffer.from(`AWS4${identity.secretAccessKey}`);
-  for (const step of [amzDate.slice(0, 8), 'us-east-1', 's3', 'aws4_request']) {
-    key = createHmac('sha256', key).update(step).digest();
-  }
-  fields['x-amz-signature'] = createHmac('sha256', key).update(fields['policy']).digest('hex');
-  post.spoil?.(fields);
-  const parts = Object.entries(fields).map(
-    ([name, value]) =>
-      `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
-  );
-  const file = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="${post.fileName ?? 'f'}"\r\nContent-Type: image/x-of-the-part\r\n\r\n`;
-  return Buffer.concat([
-    Buffer.from(parts.join('') + file),
-    post.file ?? small,
-    Buffer.from(`\r\n--${boundary}--${post.tail ?? '\r\n'}`),
-  ]);
 }
 
 suite('uploads of browsers', () => {
@@ -91,10 +41,10 @@ suite('uploads of browsers', () => {
   });
 
   function bytesOf(post: Post, bucket?: string): Buffer {
-    const body = formOf(post, bucket);
+    const body = formBody({ identity: admin, file: small, ...post }, bucket);
     const headers = [
       ['host', post.host ?? `127.0.0.1:${rig.client.port}`],
-      ['content-type', `multipart/form-data; boundary=${boundary}`],
+      ['content-type', formType],
       ['content-length', String(body.length)],
     ] as const;
     return requestBytes('POST', post.target ?? '/bucket', headers, body);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -49,6 +49,7 @@ test('bad arguments are told with the usage, and nothing is started', () => {
     [['start', 'three'], /start three: must be a whole number from 0 to 99/],
     [['start', '3', '--port-base', '65500'], /--port-base 65500: must be a whole number/],
     [['stop', '1'], /stop: too many words/],
+    [['stop', '--metadata'], /stop: --metadata belongs to start/],
     [['kill'], /kill: which node\?/],
     [['leave', '-1'], /Unknown option '-1'/],
     [['status', '--colour'], /Unknown option '--colour'/],
@@ -65,11 +66,15 @@ test('bad arguments are told with the usage, and nothing is started', () => {
  * The command takes some hundreds of ports from its base on. They lie below those that the kernel hands out to everybody, so that
  * tests beside this one hardly ever have one of them.
  */
-async function startTwo(): Promise<{ port: number; told: string }> {
+async function startOf(
+  nodes: number,
+  ...flags: readonly string[]
+): Promise<{ port: number; told: string }> {
   for (let attempt = 1; ; attempt++) {
     const port = 12_000 + 500 * randomInt(40);
     try {
-      return { port, told: await cluster('start', '2', '--port-base', String(port)) };
+      const count = String(nodes);
+      return { port, told: await cluster('start', count, '--port-base', String(port), ...flags) };
     } catch (error) {
       const isTaken = /is taken|EADDRINUSE|another process listens there/.test(String(error));
       if (!isTaken || attempt === 10) throw error;
@@ -80,7 +85,7 @@ async function startTwo(): Promise<{ port: number; told: string }> {
 
 test('a cluster of two starts, loses a node, gets it back, and stops', async () => {
   await assert.rejects(cluster('status'), /nothing runs: scripts\/cluster start N/);
-  const { port, told } = await startTwo();
+  const { port, told } = await startOf(2);
   assert.match(told, new RegExp(`Ready at http://127\\.0\\.0\\.1:${port}\\.`));
   await assert.rejects(cluster('start', '2', '--port-base', String(port)), /it runs already/);
 
@@ -114,4 +119,17 @@ test('a cluster of two starts, loses a node, gets it back, and stops', async () 
   await read();
   assert.equal(await cluster('stop'), 'stopped\n');
   assert.equal(await cluster('stop'), 'nothing runs\n');
+});
+
+test('a cluster on a metadata service knows its client and its origin from there', async () => {
+  const { port } = await startOf(1, '--metadata');
+  const client = new S3Client(port, credentials);
+  assert.equal((await client.put('demo', 'key', 'bytes')).status, 200);
+  assert.equal((await client.get('demo', 'key')).body.toString(), 'bytes');
+  assert.equal(rowOf(await cluster('status'), 'metadata')[2], 'runs');
+  for (const name of ['gateway', 'node-0']) {
+    const text = readFileSync(join(folder, `${name}.toml`), 'utf8');
+    assert.doesNotMatch(text, /secret_access_key/);
+  }
+  assert.equal(await cluster('stop'), 'stopped\n');
 });

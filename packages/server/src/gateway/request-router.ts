@@ -25,6 +25,7 @@ import { authorize, GrantSet } from '../auth/grants.ts';
 import { operationOf, refusedOperations, type Operation } from '../auth/operation.ts';
 import type { SigV4 } from '../auth/sigv4.ts';
 import type { ClientDirectory, LookupOutcome } from '../metadata-client/client-directory.ts';
+import { lookupErrors } from '../metadata-client/lookup-errors.ts';
 import type { BrowserUploads } from '../browser-upload/browser-uploads.ts';
 import { slotMask, type ExchangeId, type HttpHandler } from '../http/exchange.ts';
 import { HeaderSlot } from '../http/header-slots.ts';
@@ -82,13 +83,6 @@ function hostBucketOf(head: RequestHead, domains: readonly string[]): string | n
 function resourceOf({ domains }: RouterParts, head: RequestHead): ResourceResult {
   return parsePath(head.path(), hostBucketOf(head, domains));
 }
-
-const lookupErrors: Readonly<Record<Exclude<LookupOutcome, 'known'>, ErrorCode>> = {
-  unknown: 'InvalidAccessKeyId',
-  unavailable: 'ServiceUnavailable',
-  busy: 'SlowDown',
-  skewed: 'RequestTimeTooSkewed',
-};
 
 /** Of a request whose client isn't known yet. */
 const noGrants = new GrantSet([]);

@@ -22,6 +22,7 @@ const claimOf = (accessKeyId: string, day = '20261130'): ClaimedScope => ({
 class Played {
   now = 0;
   readonly asked: string[] = [];
+  readonly askedFor = new Set<string>();
   readonly forgotten: string[] = [];
   failures = 0;
   known = new Set(['reader']);
@@ -31,8 +32,9 @@ class Played {
 
   constructor(limits: Partial<DirectoryLimits> = {}) {
     this.directory = new ClientDirectory({
-      ask: async ({ accessKeyId }) => {
+      ask: async ({ accessKeyId, day }) => {
         this.asked.push(accessKeyId);
+        this.askedFor.add(day);
         await new Promise<void>((resolve) => this.#held.push(resolve));
         if (this.isDown) throw new Error('down');
         return this.known.has(accessKeyId) ? facts : null;
@@ -101,6 +103,49 @@ test('one in use is asked about again halfway, in the background', async () => {
     await played.answer();
   }
   assert.ok(played.asked.length >= 19 && played.asked.length <= 22, `${played.asked.length} times`);
+});
+
+const minutes = 60_000;
+const isKnown = (played: Played, day: string): boolean =>
+  played.directory.find('reader', day, 'us-east-1') !== null;
+
+test('who is active before midnight is known after it, also when the service is down by then', async () => {
+  const played = new Played();
+  played.pass(11 * 60 * minutes + 40 * minutes);
+  await played.lookup();
+  for (let second = 0; second < 20 * 60 - 1; second += 1) {
+    played.pass(1000);
+    assert.equal(played.find(), true, `${second} s after 23:40`);
+    await played.answer();
+  }
+  assert.ok(played.askedFor.has('20261201'));
+  played.isDown = true;
+  played.pass(2000);
+  assert.equal(isKnown(played, '20261201'), true);
+});
+
+test('at any other time, and for who is not active, nobody asks about the next day', async () => {
+  const played = new Played();
+  await played.lookup();
+  for (let second = 0; second < 300; second += 1) {
+    played.pass(1000);
+    played.find();
+    await played.answer();
+  }
+  assert.deepEqual([...played.askedFor], ['20261130']);
+  const idle = new Played();
+  idle.pass(11 * 60 * minutes + 55 * minutes);
+  await idle.lookup();
+  idle.pass(4 * minutes);
+  assert.deepEqual([...idle.askedFor], ['20261130']);
+  // A presigned URL of yesterday's is no reason to ask about its morrow.
+  const old = new Played();
+  old.pass(11 * 60 * minutes + 55 * minutes);
+  await old.lookup(claimOf('reader', '20261129'));
+  old.pass(40_000);
+  assert.equal(isKnown(old, '20261129'), true);
+  await old.answer();
+  assert.deepEqual([...old.askedFor], ['20261129']);
 });
 
 test('one that nobody uses is not asked about, and stale after refreshMs', async () => {

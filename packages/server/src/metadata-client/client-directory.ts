@@ -10,6 +10,8 @@
  * - A stale one is looked up, and its requests wait. So what the service takes back is in force within `refreshMs`, tick included.
  * - While the service fails, the last good answer counts until it is `keepMs` old, without waiting; the service is tried once in
  *   `restMs`.
+ * - Keys are per day. In the day's last minutes a client that is asked about is asked about for the next day, too: nobody who is
+ *   active waits at midnight (UTC), nor needs the service then.
  * - "No such key" is remembered for `unknownMs`. Keys that aren't known in any scope have a budget, so that inventing key ids costs
  *   the service a bounded number of requests, and known clients nothing.
  * - Lookups of one key are shared by all who wait for it.
@@ -66,6 +68,8 @@ export const defaultDirectoryLimits: DirectoryLimits = {
 /** How often `tick` has to be called at least. */
 export const directoryTickMs = 250;
 const dayMs = 86_400_000;
+/** From so long before midnight on the next day's keys are asked for; longer where answers are good for longer. */
+const earlyMs = 10 * 60_000;
 /** Presigned URLs live for seven days at most; clocks may differ by some minutes. */
 const daysBack = 8;
 
@@ -142,7 +146,10 @@ export class ClientDirectory implements ClientSource {
     const known = this.#known.get(scopeKey({ accessKeyId, day, region }));
     if (known === undefined || known.freshUntil <= now) return null;
     known.isLent = true;
-    if (now >= this.#refreshAt(known)) this.#refresh(known, now);
+    if (now >= this.#refreshAt(known)) {
+      this.#refresh(known.claimed, now);
+      this.#prepareNextDay(known.claimed, now);
+    }
     return known.client;
   }
 
@@ -163,7 +170,7 @@ export class ClientDirectory implements ClientSource {
     }
     if (this.#isFailing) {
       const outcome = this.#lastGood(known, at);
-      if (known !== undefined && outcome === 'known') this.#refresh(known, at);
+      if (known !== undefined && outcome === 'known') this.#refresh(known.claimed, at);
       if (outcome === 'known' || at < this.#restUntil) return outcome;
     }
     const isFull = this.#lookups.size >= this.#limits.maxLookups;
@@ -198,9 +205,21 @@ export class ClientDirectory implements ClientSource {
   }
 
   /** Asks in the background, unless that is under way or the service had better be left alone. */
-  #refresh({ claimed }: Known, now: number): void {
+  #refresh(claimed: ClaimedScope, now: number): void {
     if (now < this.#restUntil || this.#lookups.has(scopeKey(claimed))) return;
     if (this.#lookups.size < this.#limits.maxLookups) void this.#ask(claimed, [], now);
+  }
+
+  /** Towards the end of the day: asks about a client of today for tomorrow, when that isn't known or is due. */
+  #prepareNextDay(claimed: ClaimedScope, now: number): void {
+    const { refreshMs, wallClock } = this.#options;
+    const nowMs = wallClock();
+    const tomorrow = Math.floor(nowMs / dayMs + 1) * dayMs;
+    if (tomorrow - nowMs > Math.max(earlyMs, 2 * refreshMs)) return;
+    if (claimed.day !== dayOf(nowMs)) return;
+    const next = { ...claimed, day: dayOf(tomorrow) };
+    const known = this.#known.get(scopeKey(next));
+    if (known === undefined || now >= this.#refreshAt(known)) this.#refresh(next, now);
   }
 
   async #ask(claimed: ClaimedScope, waiters: Waiter[], askedAt: number): Promise<void> {
@@ -276,6 +295,11 @@ export class ClientDirectory implements ClientSource {
 /** Regions can't hold a slash, and neither can key ids that are looked up. */
 function scopeKey({ accessKeyId, day, region }: ClaimedScope): string {
   return `${accessKeyId}/${day}/${region}`;
+}
+
+/** `20261129`, in UTC. */
+function dayOf(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10).replaceAll('-', '');
 }
 
 /** Whether a request that is checked now can have been signed on that day. */

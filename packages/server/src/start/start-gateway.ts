@@ -186,7 +186,7 @@ export function startGateway(context: GatewayContext, gateway: GatewayConfig): R
   const count = (operation: string, status: number): void => {
     requests.count(operation, status);
   };
-  const uploads = new BrowserUploads(server, passThrough, sigv4);
+  const uploads = new BrowserUploads(server, passThrough, sigv4, clients.directory);
   const { domains, debugHeaders } = gateway;
   router.connect({
     ...{ server, sigv4, driver, passThrough, uploads, hash },
