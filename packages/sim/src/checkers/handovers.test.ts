@@ -44,6 +44,17 @@ describe('what a previous owner holds', () => {
       assert.match(check([earlier]) ?? '', /never asked/);
     }
     assert.match(check([{ ...silent, end: 'absent' }]) ?? '', /never asked/);
+    const since = { ...silent, end: 'served', askedAt: 4500, endedAt: 4600 } as const;
+    assert.match(check([{ ...silent, end: 'givenUp' }, since]) ?? '', /never asked/, 'it spoke');
     assert.match(check([{ ...silent, end: 'givenUp', life: 1 }]) ?? '', /never asked/);
+  });
+
+  void test('may be read from S3 while another read tries an owner that was silent', () => {
+    const other = { first: -1, etag: '', key: 'other' };
+    const silent = { ...other, end: 'failed', askedAt: 90, endedAt: 100 } as const;
+    const tries = { ...other, end: 'served', askedAt: 4990, endedAt: 5010 } as const;
+    assert.equal(check([silent, tries]), null);
+    assert.match(check([silent, { ...tries, endedAt: 4999 }]) ?? '', /never asked/);
+    assert.match(check([tries]) ?? '', /never asked/, 'nobody was silent');
   });
 });

@@ -20,7 +20,10 @@ export function checkMovedFill(history: History, rules: Rules, fill: MovedFill):
   return null;
 }
 
-/** Whether a node said nothing lately: each try that fails lets it rest again. */
+/**
+ * Whether a node said nothing lately: each try that fails lets it rest again, and while one that was silent is being tried, nobody else
+ * asks it.
+ */
 function wasSilent(
   asks: readonly PeerAsk[],
   rules: Rules,
@@ -28,13 +31,14 @@ function wasSilent(
   peer: number,
 ): boolean {
   const since = sentAt - atMost(2 * rules.peerRestMs, rules);
-  return asks.some(
-    (ask) =>
-      ask.peer === peer &&
-      ask.node === node &&
-      ask.life === life &&
-      ask.end !== 'served' &&
-      ask.end !== 'absent' &&
-      ask.endedAt >= since,
-  );
+  let lastEnded: PeerAsk | null = null;
+  let isTried = false;
+  for (const ask of asks) {
+    if (ask.peer !== peer || ask.node !== node || ask.life !== life) continue;
+    if (ask.askedAt > sentAt) break;
+    if (ask.endedAt > sentAt) isTried = true;
+    else if (lastEnded === null || ask.endedAt >= lastEnded.endedAt) lastEnded = ask;
+  }
+  if (lastEnded === null || lastEnded.end === 'served' || lastEnded.end === 'absent') return false;
+  return isTried || lastEnded.endedAt >= since;
 }

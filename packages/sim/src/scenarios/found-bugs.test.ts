@@ -106,10 +106,10 @@ test('a gateway that outlived a whole cluster comes to the ring of the next one'
   tell({ cluster: { nodes: 2 } }, (story) => {
     story.put('a/table', BLOCK);
     const { version, members } = story.world.ring;
-    story.world.gateways[0]!.run!.ring.advance(new Ring(version + 1, members.slice(1)));
+    story.world.gateways[0]!.run!.cluster.ring.advance(new Ring(version + 1, members.slice(1)));
     ok(!story.world.isSettled);
     story.agree();
-    equal(story.world.gateways[0]!.run!.ring.current.members.length, 2);
+    equal(story.world.gateways[0]!.run!.cluster.ring.current.members.length, 2);
     equal(story.get('a/table').status, 200);
   });
 });

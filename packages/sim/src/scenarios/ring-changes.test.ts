@@ -126,7 +126,7 @@ for (const isOneWay of [false, true]) {
       story.until(() => story.world.ring.member(node.nodeId) === null);
       workUntil(
         story,
-        () => story.world.gateways[0]!.run!.ring.version === story.world.ring.version,
+        () => story.world.gateways[0]!.run!.cluster.ring.version === story.world.ring.version,
       );
       readAll(story);
       network.heal();
@@ -147,11 +147,11 @@ test('a gateway that hears of no ring follows the one that answers show', () => 
     for (const { place } of nodes) network.slow(place, 400);
     nodes[3]!.start();
     story.until(() => nodes[0]!.run!.cluster.ring.current.members.length === 4);
-    equal(gateway!.run!.ring.current.members.length, 3);
+    equal(gateway!.run!.cluster.ring.current.members.length, 3);
     readAll(story);
     for (const { place } of nodes) network.slow(place, 0);
     story.agree();
-    equal(gateway!.run!.ring.current.members.length, 4);
+    equal(gateway!.run!.cluster.ring.current.members.length, 4);
     readAll(story);
   });
 });

@@ -57,7 +57,7 @@ export class Clients {
     }
     // Each request on a connection of its own.
     const run = gateway.loopOf(client + this.#sent);
-    if (run?.isReady !== true) {
+    if (run?.cluster.isReady !== true) {
       world.queue.in(retryMs, () => {
         this.#act(client, gateway);
       });

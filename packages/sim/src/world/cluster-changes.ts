@@ -5,6 +5,7 @@
  * the nodes that configurations name stays, for whoever starts has nobody else to ask.
  */
 import type { Prng } from '@s3-accelerator/core/base/prng.ts';
+import type { Ring } from '@s3-accelerator/core/ring.ts';
 import type { FaultRecord } from '../history/fault.ts';
 import type { FaultSchedule } from './fault-schedule.ts';
 import type { NodeHost } from './node-host.ts';
@@ -17,14 +18,14 @@ const longTimes = 10;
 export class ClusterChanges {
   readonly #world: World;
   readonly #schedule: FaultSchedule;
-  /** Nodes that were lost and that some gateway still asks. */
-  readonly #lost = new Map<NodeHost, FaultRecord>();
+  /** Nodes that are out and that some gateway asks all the same. */
+  readonly #asked = new Map<NodeHost, FaultRecord>();
 
   constructor(world: World, schedule: FaultSchedule) {
     this.#world = world;
     this.#schedule = schedule;
-    world.onRingAdopted = () => {
-      this.#endLosses();
+    world.onRingAdopted = ({ process }, ring) => {
+      if (process === 'gateway') this.#noteAsked(ring);
     };
   }
 
@@ -67,7 +68,7 @@ export class ClusterChanges {
     if (host === null) return;
     const record = this.#schedule.note('node lost for good', `node ${host.nodeId}`);
     record.until = Infinity;
-    this.#lost.set(host, record);
+    this.#asked.set(host, record);
     host.crash(lostShare);
     host.isOut = true;
   }
@@ -103,14 +104,29 @@ export class ClusterChanges {
     this.#schedule.last(record, ms, () => undefined);
   }
 
-  #endLosses(): void {
-    for (const [host, record] of this.#lost) {
-      const isAsked = this.#world.gateways.some(({ loops }) =>
-        loops.some(({ ring }) => ring.current.member(host.nodeId) !== null),
-      );
-      if (isAsked && host.run === null) continue;
-      this.#lost.delete(host);
-      record.until = this.#world.queue.now;
+  /**
+   * A gateway has come to another ring. One in which a node is that is out costs answers: the node was there a moment ago, or those that
+   * began a cluster anew took it for there.
+   */
+  #noteAsked(ring: Ring): void {
+    const { nodes, gateways, queue } = this.#world;
+    const rings = gateways.flatMap(({ loops }) => loops.map(({ cluster }) => cluster.ring.current));
+    for (const host of nodes) {
+      const record = this.#asked.get(host);
+      const isIn = (one: Ring): boolean => one.member(host.nodeId) !== null;
+      if (record === undefined) {
+        if (host.isOut && isIn(ring)) this.#asked.set(host, this.#begin(host));
+      } else if (!host.isOut || !rings.some(isIn)) {
+        this.#asked.delete(host);
+        record.until = queue.now;
+      }
     }
+  }
+
+  #begin({ nodeId }: NodeHost): FaultRecord {
+    const { history, queue } = this.#world;
+    const what = `node ${nodeId} is out, and asked`;
+    const { now } = queue;
+    return history.faultBegan({ what, from: now, until: Infinity, gateway: -1, object: '' });
   }
 }

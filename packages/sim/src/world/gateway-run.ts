@@ -12,7 +12,6 @@ import type { WriteOutcome } from '@s3-accelerator/core/gateway/knowledge.ts';
 import type { GatewayLimits } from '@s3-accelerator/core/gateway/limits.ts';
 import type { WriteEpochs } from '@s3-accelerator/core/gateway/write-epochs.ts';
 import type { Layout } from '@s3-accelerator/core/layout.ts';
-import { candidates, ownerIndex, placeBlock, placeHome } from '@s3-accelerator/core/placement.ts';
 import type { ReadRequest } from '@s3-accelerator/core/read.ts';
 import type { Ring } from '@s3-accelerator/core/ring.ts';
 import { parseRange } from '@s3-accelerator/core/s3/byte-range.ts';
@@ -25,18 +24,16 @@ import { noConditions } from '../oracle/request.ts';
 import { traced } from '../trace.ts';
 import { gatewayEffectNames } from './effect-names.ts';
 import { Exchanges, type Exchange } from './exchanges.ts';
+import { GatewayCluster } from './gateway-cluster.ts';
 import type { Link, LinkEnd } from './network.ts';
 import type { NodeHost } from './node-host.ts';
 import type { NodeRun } from './node-run.ts';
 import type { Pass } from './pass.ts';
 import { PassedRead } from './passed-read.ts';
 import type { ProcessClock } from './process-clock.ts';
-import { ProcessRing } from './process-ring.ts';
 import { gatewayState } from './process-states.ts';
 import type { ReadTransfer } from './read-transfer.ts';
 import { ReadTransfers } from './read-transfers.ts';
-import { RingFollower } from './ring-follower.ts';
-import type { RingAsker } from './ring-questions.ts';
 import type { Surroundings } from './surroundings.ts';
 import { Ticker } from './ticker.ts';
 
@@ -79,9 +76,6 @@ export interface ReadWay {
   readonly stallMs: number;
 }
 
-/** As many nodes as a request that passes through is sent by, one after the other, when those before can't be reached. */
-const maxWays = 4;
-
 const utf8 = new TextEncoder();
 
 export class GatewayRun implements LinkEnd {
@@ -92,11 +86,10 @@ export class GatewayRun implements LinkEnd {
   readonly passes = new Set<Pass>();
   readonly exchanges: Exchanges;
   readonly transfers: ReadTransfers;
-  readonly ring: ProcessRing;
+  readonly cluster: GatewayCluster;
   isOver = false;
   readonly #options: GatewayRunOptions;
   readonly #ticker: Ticker;
-  readonly #follower: RingFollower | null;
   readonly #asked = newClientRequest();
   /** Reads that the present tick cancelled after their time. */
   #lateReads = 0;
@@ -107,8 +100,8 @@ export class GatewayRun implements LinkEnd {
     this.#options = options;
     this.place = options.place;
     this.processId = options.processId;
-    const ring = ringOfProcess(options);
-    this.ring = ring ?? new ProcessRing(options.windowMs, () => clock.now);
+    const cluster = new GatewayCluster(options);
+    this.cluster = cluster;
     const afterEvent = (): void => {
       this.#ticker.afterEvent();
     };
@@ -128,8 +121,8 @@ export class GatewayRun implements LinkEnd {
       world,
       nodes,
       end: this,
-      rings: ring === null ? this.#asker() : null,
-      ringVersion: () => this.ring.version,
+      rings: cluster.isFollowed ? cluster : null,
+      ringVersion: () => cluster.version(),
       gateway: () => this.gateway,
       now: () => this.#clock,
       onBody: (exchange, bytes) => {
@@ -153,7 +146,7 @@ export class GatewayRun implements LinkEnd {
     this.gateway = new Gateway({
       effects: traced<GatewayEffects>(drivers, gatewayEffectNames, trace, who, queue),
       layout,
-      ring: this.ring.current,
+      ring: cluster.ring.current,
       limits,
       epochs,
       seed: world.seed + life,
@@ -165,9 +158,8 @@ export class GatewayRun implements LinkEnd {
       },
     };
     this.#ticker = new Ticker(queue, clock, machine, () => world.timerLatenessMs());
-    this.#follower = ring === null ? this.#follow() : null;
-    this.ring.onChange((changed) => {
-      if (!this.isOver) this.#placeBy(changed);
+    cluster.follow(this.transfers, (ring) => {
+      if (!this.isOver) this.#placeBy(ring);
     });
   }
 
@@ -177,11 +169,6 @@ export class GatewayRun implements LinkEnd {
 
   get life(): number {
     return this.#options.life;
-  }
-
-  /** Whether it knows where to ask: before that no load balancer sends clients here. */
-  get isReady(): boolean {
-    return this.ring.version > 0;
   }
 
   /** A client's GET or HEAD. */
@@ -230,10 +217,7 @@ export class GatewayRun implements LinkEnd {
 
   /** The node that keeps an object's metadata, by the ring that the gateway has; -1 where that has no members. */
   homeOf(bucket: string, key: string): number {
-    const placement = { hi: 0, lo: 0 };
-    placeHome(this.#options.world.identities.hashOf(bucket, key), placement);
-    const { members } = this.ring.current;
-    return members[ownerIndex(this.ring.current, placement.hi, placement.lo)]?.nodeId ?? -1;
+    return this.cluster.homesOf(this.#options.world.identities.hashOf(bucket, key))[0] ?? -1;
   }
 
   /**
@@ -241,13 +225,10 @@ export class GatewayRun implements LinkEnd {
    * where nobody listens.
    */
   linkToHome(bucket: string, key: string): { link: Link; run: NodeRun | null } {
-    const placement = { hi: 0, lo: 0 };
-    placeHome(this.#options.world.identities.hashOf(bucket, key), placement);
-    const ranked: number[] = [];
-    const count = candidates(this.ring.current, placement, maxWays, ranked);
-    if (count === 0) return this.transfers.noWay();
-    const open = ranked.find((nodeId) => this.#options.nodes[nodeId]!.listener !== null);
-    return this.transfers.linkTo(open ?? ranked[0]!);
+    const { world, nodes } = this.#options;
+    const ranked = this.cluster.homesOf(world.identities.hashOf(bucket, key));
+    const open = ranked.find((nodeId) => nodes[nodeId]!.listener !== null) ?? ranked[0];
+    return open === undefined ? this.transfers.noWay() : this.transfers.linkTo(open);
   }
 
   onRingShown(link: Link, version: number): void {
@@ -271,7 +252,7 @@ export class GatewayRun implements LinkEnd {
     assert(!this.isOver, 'a process ends once');
     this.isOver = true;
     this.#ticker.stop();
-    this.#follower?.stop();
+    this.cluster.stop();
     this.transfers.stop();
     this.exchanges.stop();
     for (const pass of [...this.passes]) pass.gatewayEnded();
@@ -287,37 +268,8 @@ export class GatewayRun implements LinkEnd {
     return this.#options.clock.now;
   }
 
-  #asker(): RingAsker {
-    const version = (): number => this.ring.version;
-    return {
-      held: version,
-      version,
-      adopt: (rings) => {
-        this.ring.adopt(rings);
-      },
-      askedAgain: () => {
-        this.#options.world.situations.arose('ring fetched again');
-      },
-    };
-  }
-
-  #follow(): RingFollower {
-    const { world, named } = this.#options;
-    return new RingFollower({
-      queue: world.queue,
-      ring: this.ring,
-      named,
-      setMembers: (nodeIds) => {
-        this.transfers.setMembers(nodeIds);
-      },
-      reachesAny: () => this.transfers.reachesAny(),
-    });
-  }
-
   #placeBy(ring: Ring): void {
     const { world, gatewayId: id, life, loop } = this.#options;
-    if (this.#follower === null)
-      this.transfers.setMembers(ring.members.map(({ nodeId }) => nodeId));
     world.situations.arose('ring change mid-read', this.exchanges.size);
     this.gateway.onRing(this.#clock, ring);
     this.#ticker.afterEvent();
@@ -381,13 +333,9 @@ export class GatewayRun implements LinkEnd {
     world.checkers.nodeFailed({ gateway, gatewayLife, node, at: world.queue.now });
   }
 
-  #standInAsked(node: number, { kind, hash, size, first }: ReadRequest): void {
-    const { world, layout, gatewayId: gateway, life: gatewayLife } = this.#options;
-    const placement = { hi: 0, lo: 0 };
-    if (kind === 'lookup') placeHome(hash, placement);
-    else placeBlock(layout, hash, size, layout.blockOf(first), placement);
-    const ranked: number[] = [];
-    candidates(this.ring.current, placement, maxWays, ranked);
+  #standInAsked(node: number, request: ReadRequest): void {
+    const { world, gatewayId: gateway, life: gatewayLife } = this.#options;
+    const ranked = [...this.cluster.ownersOf(request)];
     const at = world.queue.now;
     world.checkers.standInAsked({ gateway, gatewayLife, node, ranked, at });
   }
@@ -403,11 +351,4 @@ export class GatewayRun implements LinkEnd {
       object: nameOf(bucket, key),
     });
   }
-}
-
-/** The ring of the node in the same process, null without one. */
-function ringOfProcess({ beside }: GatewayRunOptions): ProcessRing | null {
-  if (beside === null) return null;
-  assert(beside.run !== null, 'the node of a process starts before its gateway');
-  return beside.run.cluster.ring;
 }

@@ -4,24 +4,21 @@
  * Places in the network: gateways first, then nodes.
  */
 import { assert } from '@s3-accelerator/core/base/assert.ts';
-import { mix32 } from '@s3-accelerator/core/base/hash.ts';
 import { Prng } from '@s3-accelerator/core/base/prng.ts';
 import { defaultGatewayLimits, type GatewayLimits } from '@s3-accelerator/core/gateway/limits.ts';
 import { HEADER_BYTES } from '@s3-accelerator/core/journal/table-header.ts';
 import { Layout } from '@s3-accelerator/core/layout.ts';
 import { defaultNodeLimits, type NodeLimits } from '@s3-accelerator/core/node/limits.ts';
-import { ownerIndex } from '@s3-accelerator/core/placement.ts';
 import { type Member, Ring } from '@s3-accelerator/core/ring.ts';
 import { Checkers } from '../checkers/checkers.ts';
-import { checkAgreement } from '../checkers/rings.ts';
 import type { Rules } from '../checkers/rules.ts';
 import { History } from '../history/history.ts';
-import type { ProcessLife, RingRecord } from '../history/ring-record.ts';
-import type { ClusterView } from '../history/views.ts';
+import type { ProcessLife } from '../history/ring-record.ts';
 import { streamOf, type RunOptions } from '../options.ts';
 import { Oracle } from '../oracle/oracle.ts';
 import { Situations } from '../situations.ts';
 import type { Trace } from '../trace.ts';
+import { isSettled, ringRecordOf, viewOf } from './cluster-view.ts';
 import { Datagrams } from './datagrams.ts';
 import { ModelDisk } from './disk.ts';
 import { countGateway, countNode } from './counted.ts';
@@ -49,8 +46,6 @@ const linkTimeoutMs = 1000;
 const timersMs = 50;
 /** By then nodes that start together have found each other, whatever their pace. */
 const foundedMs = 60_000;
-/** Placements whose owners are recorded for each ring. */
-const sampledPlacements = 64;
 
 export class World implements Surroundings {
   readonly seed: number;
@@ -69,7 +64,7 @@ export class World implements Surroundings {
   readonly originPrng: Prng;
   readonly layout: Layout;
   /** Told when a process places by another ring. */
-  onRingAdopted: () => void = () => undefined;
+  onRingAdopted: (by: ProcessLife, ring: Ring) => void = () => undefined;
   readonly nodes: NodeHost[] = [];
   readonly gateways: GatewayHost[] = [];
   /** Errors of disks, of a hundred operations. */
@@ -144,25 +139,16 @@ export class World implements Surroundings {
   }
 
   ringAdopted(by: ProcessLife, ring: Ring): void {
-    const { version } = ring;
-    if (version > this.#newestRing.version) this.#newestRing = ring;
-    const owners = Array.from({ length: sampledPlacements }, (_, i) => ownerOfSample(ring, i));
-    const members = ring.members.map(({ nodeId }) => nodeId);
-    const record: RingRecord = { by, at: this.queue.now, version, members, owners };
+    if (ring.version > this.#newestRing.version) this.#newestRing = ring;
+    const record = ringRecordOf(by, this.queue.now, ring);
     this.history.ringAdopted(record);
     this.checkers.ringAdopted(record);
-    this.onRingAdopted();
+    this.onRingAdopted(by, ring);
   }
 
   /** Whether all that run know of each other and place by one ring: then nothing changes any more by itself. */
   get isSettled(): boolean {
-    const view = this.#view();
-    const isAlive = (run: NodeRun, nodeId: number): boolean =>
-      run.cluster.gossip.membership.statusOf(nodeId) === 'alive';
-    return (
-      checkAgreement(view) === null &&
-      this.#members().every(({ run }) => view.running.every((nodeId) => isAlive(run!, nodeId)))
-    );
+    return isSettled(this);
   }
 
   /** Nodes say nothing more to each other: at the end, when all is settled. */
@@ -188,7 +174,7 @@ export class World implements Surroundings {
   /** Nothing is under way: nothing may be left of anything, and all that is stored must be right. */
   lookAtRest(): void {
     for (const run of this.#runs()) this.checkers.restSeen(run.state());
-    this.checkers.clusterSeen(this.#view());
+    this.checkers.clusterSeen(viewOf(this));
     for (const { run } of this.nodes) {
       run?.checkDurable();
       run?.checkStored();
@@ -224,31 +210,6 @@ export class World implements Surroundings {
   #runs(): (NodeRun | GatewayRun)[] {
     const nodes = this.nodes.map(({ run }) => run).filter((run) => run !== null);
     return [...nodes, ...this.gateways.flatMap(({ loops }) => loops)];
-  }
-
-  /** Hosts of nodes that run and stay. */
-  #members(): NodeHost[] {
-    return this.nodes.filter(({ run, isLeaving, isStopping }) => {
-      return run !== null && !isLeaving && !isStopping;
-    });
-  }
-
-  #view(): ClusterView {
-    const members = this.#members();
-    const processes = [];
-    for (const { nodeId, run } of members) {
-      processes.push({ name: `node ${nodeId}`, ring: run!.cluster.ring.current });
-    }
-    for (const { gatewayId, loops } of this.gateways) {
-      for (const { ring } of loops)
-        processes.push({ name: `gateway ${gatewayId}`, ring: ring.current });
-    }
-    return {
-      running: members.map(({ nodeId }) => nodeId),
-      processes: processes.map(({ name, ring }) => {
-        return { name, version: ring.version, members: ring.members.map(({ nodeId }) => nodeId) };
-      }),
-    };
   }
 
   #addNode(self: Member, clockPrng: Prng): void {
@@ -362,10 +323,4 @@ function membersOf(count: number): Member[] {
   return Array.from({ length: count }, (_, nodeId) => {
     return { nodeId, weight: 1, address: `node-${nodeId}` };
   });
-}
-
-/** The owner of one of the placements that every ring is sampled by; -1 in an empty ring. */
-function ownerOfSample(ring: Ring, sample: number): number {
-  const index = ownerIndex(ring, mix32(sample + 1) >>> 0, mix32(sample + 0x1000) >>> 0);
-  return ring.members[index]?.nodeId ?? -1;
 }
