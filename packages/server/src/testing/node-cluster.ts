@@ -26,6 +26,8 @@ export interface NodeClusterOptions {
   readonly policy?: string;
   /** `cache.capacity_bytes` of each node; 128 MiB if absent. */
   readonly capacity?: string;
+  /** TOML below `[cache]`. */
+  readonly cache?: string;
   /** TOML below `[gateway]`. */
   readonly gateway?: string;
   /** `gateway.loops`; 1 if absent. */
@@ -176,6 +178,7 @@ data_dir = "${join(this.directory, name)}"
 listen = "${listen}"
 [cache]
 capacity_bytes = "${this.#options.capacity ?? '128MiB'}"
+${this.#options.cache ?? ''}
 [cache.default_policy]
 ${this.#options.policy ?? 'immutable = true\nadmit_on_first_read = true'}
 ${gatewayPort === undefined ? '' : this.#gatewayTable(gatewayPort, place.host)}
