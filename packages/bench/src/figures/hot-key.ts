@@ -78,7 +78,7 @@ async function throttled(run: Run, originPort: number, nodes: number): Promise<H
     await prime(ours.gatewayPort, hotKey);
     await ours.settled();
     for (const { pid } of ours.nodes) quotas.push(limitCpu(pid, share));
-    const job = jobOf(ours.gatewayPort, hotKey, scale.requests / 2);
+    const job = jobOf(ours.gatewayPort, hotKey, scale.requests);
     progress.say(`P11: ${nodes} throttled node${nodes === 1 ? '' : 's'}, warm-up`);
     await measure(job, []);
     await sleep(1000);
