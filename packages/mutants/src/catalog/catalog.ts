@@ -8,6 +8,7 @@ import { freshnessBugs } from './freshness.ts';
 import { handoverBugs } from './handovers.ts';
 import { journalBugs } from './journal.ts';
 import { livenessBugs } from './liveness.ts';
+import { loopBugs } from './loops.ts';
 import { rangeBugs } from './ranges.ts';
 import { storageBugs } from './storage.ts';
 import { writeBugs } from './writes.ts';
@@ -24,4 +25,5 @@ export const catalog: readonly PlantedBug[] = [
   ...livenessBugs,
   ...clusterBugs,
   ...handoverBugs,
+  ...loopBugs,
 ];

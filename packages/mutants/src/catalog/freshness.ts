@@ -193,15 +193,7 @@ export const freshnessBugs: readonly PlantedBug[] = [
     why: 'A write that went well hides an earlier one that may still take effect.',
   },
   {
-    name: 'raise-lost-to-another-loop',
-    breaks: [4],
-    file: epochs,
-    find: 'if (found === known) return;',
-    replace: 'if (found !== -1) return;',
-    why: 'Of two writes at the same moment in two loops one demands nothing.',
-  },
-  {
-    name: 'raised-slot-read-as-never-written',
+    name: 'last-epoch-counts-as-past',
     breaks: [4],
     file: epochs,
     find: 'return epoch === lastEpoch ? Infinity : epoch * epochMs;',
