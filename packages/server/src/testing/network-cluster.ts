@@ -1,5 +1,6 @@
 /** Nodes and a gateway, each on a host of its own in a network that the test may cut (network.ts), with objects of many sizes at S3. */
 import assert from 'node:assert/strict';
+import type { MemoryS3 } from '@s3-accelerator/memory-s3/memory-s3.ts';
 import { Network } from './network.ts';
 import {
   agreedRing,
@@ -9,7 +10,7 @@ import {
 } from './node-cluster.ts';
 import { until } from './rig.ts';
 import type { S3Client } from './s3-client.ts';
-import { SteadyLoad } from './steady-load.ts';
+import { SteadyLoad, type LoadOptions } from './steady-load.ts';
 import { version } from './versions.ts';
 
 const sizes = [100, 20_000, 200_000, (1 << 20) + 5];
@@ -20,6 +21,7 @@ export class NetworkCluster {
   readonly gateway: ClusterProcess;
   /** The host of the gateway; those of nodes are their ids. */
   readonly gatewayHost: number;
+  readonly s3: MemoryS3;
   readonly #cluster: NodeCluster;
   readonly #client: S3Client;
   readonly #objects: ReadonlyMap<string, Buffer>;
@@ -35,6 +37,7 @@ export class NetworkCluster {
     this.nodes = nodes;
     this.gateway = gateway;
     this.gatewayHost = nodes.length;
+    this.s3 = cluster.s3;
     this.#cluster = cluster;
     this.#client = client;
     this.#objects = objects;
@@ -75,14 +78,14 @@ export class NetworkCluster {
     if (bothWays) this.network.mend(to, from);
   }
 
-  /** Reads everything, over and over, while something happens. Each answer must come, and be right. */
-  async readsThrough(happens: (load: SteadyLoad) => Promise<void>): Promise<void> {
-    const load = new SteadyLoad({
-      client: this.#client,
-      bucket: 'bucket',
-      objects: this.#objects,
-      atATime: 4,
-    });
+  /** Reads everything, over and over, while something happens. Each answer must come, and be right; `onRead` is told of it. */
+  async readsThrough(
+    happens: (load: SteadyLoad) => Promise<void>,
+    onRead: LoadOptions['onRead'] = () => undefined,
+    client = this.#client,
+  ): Promise<void> {
+    const objects = this.#objects;
+    const load = new SteadyLoad({ client, bucket: 'bucket', objects, atATime: 4, onRead });
     try {
       await this.furtherReads(load, this.#objects.size);
       await happens(load);

@@ -71,9 +71,14 @@ export class S3Client {
     }
   }
 
+  /** A connection on which nothing was sent. */
+  connect(): Promise<RawConnection> {
+    return RawConnection.open(this.port, this.host);
+  }
+
   /** A connection on which a call was sent and nothing was read. */
   async begin(call: Call): Promise<RawConnection> {
-    const connection = await RawConnection.open(this.port, this.host);
+    const connection = await this.connect();
     connection.write(this.bytesOf(call));
     return connection;
   }

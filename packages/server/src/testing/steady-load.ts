@@ -13,6 +13,8 @@ export interface LoadOptions {
   /** What is read, by key. */
   readonly objects: ReadonlyMap<string, Buffer>;
   readonly atATime: number;
+  /** Told of each right answer: when it was asked for, and how long its last byte took, in ms. */
+  readonly onRead?: (askedAt: number, tookMs: number) => void;
   /** Every how many reads a worker uploads something; never if absent. */
   readonly readsAWrite?: number;
 }
@@ -67,11 +69,15 @@ export class SteadyLoad {
     expected: Buffer,
     bucket: string,
   ): Promise<void> {
-    connection.write(this.#options.client.bytesOf(getOf(bucket, key)));
+    const request = this.#options.client.bytesOf(getOf(bucket, key));
+    const askedAt = performance.now();
+    connection.write(request);
     const answer = await connection.answer();
+    const tookMs = performance.now() - askedAt;
     if (!this.#isOk(answer, key)) return;
     if (answer.body.equals(expected)) this.reads += 1;
     else this.failures.push(`${key}: other bytes`);
+    this.#options.onRead?.(askedAt, tookMs);
   }
 
   async #write(connection: RawConnection, key: string): Promise<void> {
