@@ -35,7 +35,8 @@ interface Holder {
   reads: number;
 }
 
-class GrantedLease implements Leased {
+/** One placement that is lent. */
+export class GrantedLease implements Leased {
   readonly placement: Readonly<U64>;
   turn = 0;
   grantedAt = 0;
@@ -87,20 +88,19 @@ export class GrantedLeases {
     return this.#leases.size;
   }
 
-  /** Counts a read of a placement that is lent; false when it isn't. */
-  countRead(hi: number, lo: number): boolean {
-    const lease = this.#leases.find(hi, lo);
-    if (lease === null) return false;
-    lease.reads += 1;
-    return true;
+  /** The lease of a placement that is lent, null when it isn't. */
+  leaseOf(hi: number, lo: number): GrantedLease | null {
+    return this.#leases.find(hi, lo);
   }
 
-  /** Who serves a placement besides this node, null for nobody. Good until the next call. */
-  hintOf(now: number, hi: number, lo: number): HotHint | null {
-    const lease = this.#leases.find(hi, lo);
-    if (lease === null) return null;
-    if (now >= lease.hintUntil) this.#renewHint(now, lease);
-    if (now >= lease.hintUntil) return null;
+  /** What is lent is read here: who else serves it, null for nobody. Good until the next call. */
+  countRead(now: number, lease: GrantedLease): HotHint | null {
+    lease.reads += 1;
+    if (now >= lease.hintUntil) {
+      if (lease.hint.nodes.length < 2) return null;
+      this.#renewHint(now, lease);
+      if (now >= lease.hintUntil) return null;
+    }
     lease.hint.remainingMs = lease.hintUntil - now;
     return lease.hint;
   }

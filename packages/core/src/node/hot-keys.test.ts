@@ -54,7 +54,7 @@ function hotRig(options: RigOptions = {}): { rig: Rig; home: TestNode; holders: 
   const home = rig.homeOf('k');
   const holders = rig.nodes.filter(({ node }) => node.levels().leasesHeld > 0);
   assert.equal(home.node.levels().leasesGranted, 1);
-  assert.equal(holders.length, hotReplicas);
+  assert.equal(holders.length, options.nodeLimits?.hotReplicas ?? hotReplicas);
   return { rig, home, holders };
 }
 
@@ -156,6 +156,24 @@ describe('a placement that is read a lot', () => {
     }
     assert.ok(holders.every((node) => !holds(rig, node)));
   });
+});
+
+test('what is still lent keeps its place when the lease of something else is over', () => {
+  const { rig, holders } = hotRig({
+    storeBytes: 40 * blockBytes,
+    nodeLimits: { standInMs: 100, hotReplicas: 3 },
+    nodes: 4,
+  });
+  rig.s3.put(rig.queue.now, 'b', 'other', blockBytes);
+  readMany(rig, hotThreshold + 9, 'other');
+  readFor(rig, 3 * leaseMs, 20);
+  assert.ok(rig.count('leasesLapsed') > 0, 'the other one is lent no longer');
+  for (let at = 0; rig.nodes.some(({ store }) => store.counters.evictions < 2); at++) {
+    rig.s3.put(rig.queue.now, 'b', `crowd${at}`, blockBytes);
+    assertRight(rig, rig.get(`crowd${at}`));
+    if (at % 3 === 0) readFor(rig, 60, 15);
+  }
+  assert.ok(holders.every((node) => holds(rig, node)));
 });
 
 describe('what holders know', () => {

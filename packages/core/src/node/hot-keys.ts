@@ -54,7 +54,8 @@ export class HotKeys {
     const placement = this.#placementOf(request);
     if (placement === null) return null;
     const { hi, lo } = placement;
-    if (this.granted.countRead(hi, lo)) return this.granted.hintOf(now, hi, lo);
+    const lease = this.granted.leaseOf(hi, lo);
+    if (lease !== null) return this.granted.countRead(now, lease);
     if (this.held.countRead(hi, lo)) return null;
     // Exactly: one that can't be lent is tried once a window.
     if (this.#counts.count(now, hi, lo) === this.#threshold) this.granted.grant(now, placement);
