@@ -79,7 +79,11 @@ class History {
   constructor(seed: number) {
     this.prng = new Prng(seed, 3);
     this.lifetimeMs = this.prng.pick([Infinity, Infinity, 1000]);
-    this.pace = this.prng.pick([[0, 0.01, 1, 3], [0, 1, 30], [0, 0.1, 100]]);
+    this.pace = this.prng.pick([
+      [0, 0.01, 1, 3],
+      [0, 1, 30],
+      [0, 0.1, 100],
+    ]);
     this.unknownShare = this.prng.pick([0, 0, 0.2]);
     const words = new Uint32Array(this.prng.pick([1, 64, 64]));
     for (let loop = 0; loop < 2; loop++) {
