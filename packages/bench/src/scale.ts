@@ -5,8 +5,8 @@ export interface Scale {
   readonly requests: number;
   /** Distinct 64 KiB objects. */
   readonly objects: number;
-  /** Objects of 256 MiB whose 4 KiB ranges are read: 65,536 ranges each. */
-  readonly largeObjects: number;
+  /** Objects whose 4 KiB ranges are read: 65,536 in each of 256 MiB, 4,096 in each of 16 MiB. */
+  readonly ranged: { readonly kind: 'medium' | 'large'; readonly count: number };
   /** Blocks of a full cache. */
   readonly blocks: number;
   /** Bytes of one round of large reads. */
@@ -19,7 +19,7 @@ export const fullScale: Scale = {
   rounds: 3,
   requests: 300_000,
   objects: 100_000,
-  largeObjects: 2,
+  ranged: { kind: 'large', count: 2 },
   blocks: 4 << 20,
   bulkBytes: 8 * 2 ** 30,
   peerSizes: ['4 KiB', '64 KiB', '1 MiB'],
@@ -28,9 +28,9 @@ export const fullScale: Scale = {
 /** A sample of everything: whether it runs, and about where it stands. */
 export const quickScale: Scale = {
   rounds: 2,
-  requests: 12_000,
+  requests: 10_000,
   objects: 2_000,
-  largeObjects: 1,
+  ranged: { kind: 'medium', count: 4 },
   blocks: 256 << 10,
   bulkBytes: 2 ** 29,
   peerSizes: ['4 KiB'],

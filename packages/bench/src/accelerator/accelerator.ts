@@ -108,13 +108,13 @@ export class Accelerator {
   }
 
   async #start(name: string, config: string): Promise<Part> {
-    const { directory, nodeFlags = [], isFree = false } = this.#options;
+    const { directory, nodeFlags = [], environment = {}, isFree = false } = this.#options;
     const [adminPort = 0] = await freePorts(1);
     const file = join(directory, `${name}.toml`);
     writeFileSync(file, `${config}\n[admin]\nlisten = "127.0.0.1:${adminPort}"\n`);
     // A gateway starts as many loops as it sees processors. Nodes start quicker on both, and move afterwards.
     const prefix = isFree || name.startsWith('node-') ? [] : serverPrefix;
-    const child = start(prefix, [process.execPath, ...nodeFlags, program, file]);
+    const child = start(prefix, [process.execPath, ...nodeFlags, program, file], environment);
     child.stdout?.resume();
     child.once('exit', (code, signal) => {
       if (this.#isStopping) return;

@@ -17,6 +17,7 @@ export interface AcceleratorOptions {
   readonly isFree?: boolean;
   /** Flags of Node, such as --cpu-prof. */
   readonly nodeFlags?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
 export interface NodeAddress {

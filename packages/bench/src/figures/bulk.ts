@@ -74,9 +74,10 @@ async function oneSize(
   nginx: RunningNginx | null,
   size: Size,
 ): Promise<Outcome> {
-  const { kind, name, objects, over } = size;
+  const { kind, name, objects } = size;
   const reads = wholes(kind, objects);
   const requests = Math.ceil(run.scale.bulkBytes / sizes[kind].bytes);
+  const over = Math.min(size.over, requests);
   const floor =
     compilerVersion() === null
       ? null

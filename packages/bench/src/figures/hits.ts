@@ -61,7 +61,7 @@ async function hitFigure(
 }
 
 async function firstByte({ run }: Stage, ours: Accelerator): Promise<FigureResult[]> {
-  const reads = rangesOf(run.scale.largeObjects);
+  const reads = rangesOf(run.scale);
   await prime(ours.gatewayPort, reads);
   await ours.settled();
   const requests = run.scale.requests / 10;
@@ -95,7 +95,7 @@ async function firstByte({ run }: Stage, ours: Accelerator): Promise<FigureResul
 export async function measureHits(run: Run): Promise<FigureResult[]> {
   const { scale, directory, isWanted } = run;
   const origin = await startOrigin(0, [
-    synthetic('large', scale.largeObjects),
+    synthetic(scale.ranged.kind, scale.ranged.count),
     synthetic('small', scale.objects),
   ]);
   const nginx =
@@ -103,7 +103,7 @@ export async function measureHits(run: Run): Promise<FigureResult[]> {
       ? null
       : await startNginx({
           directory: join(directory, 'nginx'),
-          sizes: [sizes.large, sizes.small],
+          sizes: [sizes[scale.ranged.kind], sizes.small],
           launch: serverPrefix,
         });
   const stage: Stage = { run, origin, nginx };
@@ -129,7 +129,7 @@ async function oneProcess(stage: Stage): Promise<FigureResult[]> {
           id: 'P2',
           title: '4 KiB range hit, signature checked, one process',
           target: '≤ 20 µs and ≤ 1.0 × nginx proxy_cache, one hop, no signature',
-          reads: rangesOf(scale.largeObjects),
+          reads: rangesOf(scale),
           requests: scale.requests,
           peer: { role: 'cache', name: 'nginx proxy_cache' },
           limits: { absolute: 20, ratio: 1 },
@@ -153,7 +153,7 @@ async function twoProcesses(stage: Stage): Promise<FigureResult[]> {
           id: 'P1',
           title: '4 KiB range hit, signature checked, gateway + node',
           target: '≤ 22 µs and ≤ 0.5 × nginx, two hops, no signature',
-          reads: rangesOf(scale.largeObjects),
+          reads: rangesOf(scale),
           requests: scale.requests,
           peer: twoHops,
           limits: { absolute: 22, ratio: 0.5 },
@@ -185,7 +185,7 @@ async function withManyNodes(stage: Stage): Promise<FigureResult> {
       id: 'P1b',
       title: `4 KiB range hit, signature checked, gateway + ${manyNodes} nodes`,
       target: 'reported',
-      reads: rangesOf(scale.largeObjects),
+      reads: rangesOf(scale),
       requests: scale.requests,
       peer: twoHops,
       limits: null,

@@ -2,6 +2,7 @@
 import { credentials } from '../accelerator/config.ts';
 import type { LoadJob, Spread } from '../load/job.ts';
 import { measure } from '../measure.ts';
+import type { Scale } from '../scale.ts';
 
 export const connections = 64;
 export const rangeBytes = 4 << 10;
@@ -28,7 +29,7 @@ export interface Reads {
   readonly isRanged: boolean;
 }
 
-export const rangesOf = (count: number): Reads => ({ kind: 'large', count, isRanged: true });
+export const rangesOf = ({ ranged }: Scale): Reads => ({ ...ranged, isRanged: true });
 export const wholes = (kind: Kind, count: number): Reads => ({ kind, count, isRanged: false });
 
 function spreadOf({ kind, count, isRanged }: Reads): Spread {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { startAccelerator } from '../accelerator/accelerator.ts';
 import { figureOf, type FigureResult } from '../figure.ts';
 import { median } from '../load/percentiles.ts';
-import { serverPrefix } from '../machine/child.ts';
+import { serverPrefix, withoutCompileCache } from '../machine/child.ts';
 import type { Run } from '../run.ts';
 
 const core = join(import.meta.dirname, '../../../core/src');
@@ -99,6 +99,7 @@ async function restartFigure({ directory, scale, progress }: Run): Promise<Figur
       originPort: 1,
       cacheGibibytes: gibibytes,
       processes: 1,
+      environment: withoutCompileCache,
     });
     const took = (performance.now() - began) / 1000;
     const blocks = await accelerator.sumOfNodes('s3accel_node_restored_blocks');

@@ -30,21 +30,28 @@ interface System {
   start(answerBytes: number): Promise<Omit<RunningPeer, 'stop'> & { stop?(): Promise<void> }>;
 }
 
-const readsOf = {
-  '4 KiB': rangesOf(1),
-  '64 KiB': wholes('small', 2000),
-  '1 MiB': wholes('block', 200),
-} as const satisfies Record<string, Reads>;
+type Request = Run['scale']['peerSizes'][number];
+
+const readsOf = (what: Request, { scale }: Run): Reads => {
+  switch (what) {
+    case '4 KiB':
+      return rangesOf(scale);
+    case '64 KiB':
+      return wholes('small', 2000);
+    case '1 MiB':
+      return wholes('block', 200);
+  }
+};
 const tinyObjects = wholes('tiny', 20_000);
 
 const unsigned = 'checks no signature';
 
 export async function measurePeers(run: Run): Promise<Outcome> {
-  const origin = await startOrigin(0, [
-    synthetic('large', 1),
-    synthetic('small', readsOf['64 KiB'].count),
-    synthetic('block', readsOf['1 MiB'].count),
-  ]);
+  const asked = run.scale.peerSizes.map((what) => readsOf(what, run));
+  const origin = await startOrigin(
+    0,
+    asked.map(({ kind, count }) => synthetic(kind, count)),
+  );
   const ours = (processes: 1 | 2): Promise<Accelerator> =>
     startAccelerator({
       directory: join(run.directory, `ours-${processes}`),
@@ -77,7 +84,7 @@ async function startAllOfNginx(run: Run): Promise<RunningNginx | null> {
   if (nginxVersion() === null) return null;
   return startNginx({
     directory: join(run.directory, 'nginx'),
-    sizes: [sizes.large, sizes.small, sizes.block, sizes.tiny],
+    sizes: Object.values(sizes),
     launch: serverPrefix,
   });
 }
@@ -149,19 +156,15 @@ function theFloor(run: Run): System {
       startFloor({
         directory: join(run.directory, `floor-${answerBytes}`),
         answerBytes,
-        fileBytes: sizes.large.bytes,
+        fileBytes: sizes.large.bytes / 4,
         launch: serverPrefix,
       }),
   };
 }
 
-async function compare(
-  run: Run,
-  systems: readonly System[],
-  what: keyof typeof readsOf,
-): Promise<Comparison[]> {
+async function compare(run: Run, systems: readonly System[], what: Request): Promise<Comparison[]> {
   const { scale, progress } = run;
-  const reads: Reads = readsOf[what];
+  const reads = readsOf(what, run);
   const { bodyBytes } = jobOf(0, reads, 1);
   const requests = scale.requests / { '4 KiB': 1, '64 KiB': 2, '1 MiB': 15 }[what];
   const started: (Omit<RunningPeer, 'stop'> & { stop?(): Promise<void> })[] = [];
@@ -170,7 +173,7 @@ async function compare(
       progress.say(`peers, ${what}: ${system.name}`);
       const running = await system.start(bodyBytes);
       started.push(running);
-      if (system.needsNoPriming !== true) await prime(running.port, asked(system, reads));
+      if (system.needsNoPriming !== true) await prime(running.port, readsFrom(system, reads));
     }
     const rounds = await alternate(
       { title: `peers, ${what}`, rounds: scale.rounds, progress },
@@ -178,7 +181,7 @@ async function compare(
         name: system.name,
         run: () => {
           const running = started[index]!;
-          const job = jobOf(running.port, asked(system, reads), requests);
+          const job = jobOf(running.port, readsFrom(system, reads), requests);
           return measure(job, running.pids());
         },
       })),
@@ -191,5 +194,5 @@ async function compare(
   }
 }
 
-const asked = (system: System, reads: Reads): Reads =>
+const readsFrom = (system: System, reads: Reads): Reads =>
   system.onlyWholes === true && reads.isRanged ? tinyObjects : reads;

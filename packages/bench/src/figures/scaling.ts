@@ -8,12 +8,12 @@ import { figureOf } from '../figure.ts';
 import { measure, type Measured } from '../measure.ts';
 import { alternate, cpuOf, type Contender } from '../rounds.ts';
 import type { Run } from '../run.ts';
-import { connections, jobOf, prime, rangesOf, synthetic } from './jobs.ts';
+import { connections, jobOf, prime, rangesOf, synthetic, type Reads } from './jobs.ts';
 
 const many = 1024;
 
 export async function measureScaling(run: Run): Promise<FigureResult[]> {
-  const origin = await startOrigin(0, [synthetic('large', 1)]);
+  const origin = await startOrigin(0, [synthetic(run.scale.ranged.kind, run.scale.ranged.count)]);
   const start = (loops: number): Promise<Accelerator> =>
     startAccelerator({
       directory: join(run.directory, `loops-${loops}`),
@@ -28,7 +28,7 @@ export async function measureScaling(run: Run): Promise<FigureResult[]> {
     const two = await start(2);
     try {
       for (const ours of [one, two]) {
-        await prime(ours.gatewayPort, rangesOf(1));
+        await prime(ours.gatewayPort, rangesOf(run.scale));
         await ours.settled();
       }
       return [...(await overLoops(run, one, two)), ...(await overConnections(run, one))];
@@ -41,9 +41,15 @@ export async function measureScaling(run: Run): Promise<FigureResult[]> {
   }
 }
 
-const contender = (name: string, ours: Accelerator, requests: number, over: number): Contender => ({
+const contender = (
+  name: string,
+  ours: Accelerator,
+  reads: Reads,
+  requests: number,
+  over: number,
+): Contender => ({
   name,
-  run: () => measure(jobOf(ours.gatewayPort, rangesOf(1), requests, over), ours.pids),
+  run: () => measure(jobOf(ours.gatewayPort, reads, requests, over), ours.pids),
 });
 
 function ratioFigure(
@@ -67,11 +73,12 @@ function ratioFigure(
 
 async function overLoops(run: Run, one: Accelerator, two: Accelerator): Promise<FigureResult[]> {
   const { requests, rounds } = run.scale;
+  const reads = rangesOf(run.scale);
   const [ofTwo = [], ofOne = []] = await alternate(
     { title: 'P13, loops', rounds, progress: run.progress },
     [
-      contender('two loops', two, requests, connections),
-      contender('one loop', one, requests, connections),
+      contender('two loops', two, reads, requests, connections),
+      contender('one loop', one, reads, requests, connections),
     ],
   );
   const head = {
@@ -84,12 +91,13 @@ async function overLoops(run: Run, one: Accelerator, two: Accelerator): Promise<
 
 async function overConnections(run: Run, ours: Accelerator): Promise<FigureResult[]> {
   const { requests, rounds } = run.scale;
+  const reads = rangesOf(run.scale);
   const [ofMany = [], of64 = [], ofOne = []] = await alternate(
     { title: 'P13, connections', rounds, progress: run.progress },
     [
-      contender('many', ours, requests, many),
-      contender('64', ours, requests, connections),
-      contender('one', ours, requests / 10, 1),
+      contender('many', ours, reads, requests, many),
+      contender('64', ours, reads, requests, connections),
+      contender('one', ours, reads, requests / 10, 1),
     ],
   );
   const base = `${connections} connections`;

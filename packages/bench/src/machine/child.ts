@@ -1,6 +1,7 @@
 /** Child processes of a benchmark: started pinned where `taskset` exists, watched, ended by pid. */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { availableParallelism } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 const hasTaskset = spawnSync('taskset', ['--version'], { stdio: 'ignore' }).status === 0;
 const canPin = hasTaskset && availableParallelism() >= 2;
@@ -14,6 +15,14 @@ export function pinToServers(pid: number): void {
   if (canPin) spawnSync('taskset', ['-a', '-c', '-p', '0', String(pid)], { stdio: 'ignore' });
 }
 
+/**
+ * Children of Node keep what they compiled here, from run to run: there are some fifty of them, and more than half of what a start
+ * costs is compiling the same files again.
+ */
+const compileCache = join(tmpdir(), 's3-accelerator-bench-compiled');
+/** For a start that is measured: as it is for everybody else. */
+export const withoutCompileCache = { NODE_DISABLE_COMPILE_CACHE: '1' };
+
 /** A child, and the last of what it printed to standard error. */
 export type StartedChild = ChildProcess & { readonly output: () => string };
 
@@ -21,12 +30,12 @@ export type StartedChild = ChildProcess & { readonly output: () => string };
 export function start(
   prefix: readonly string[],
   command: readonly string[],
-  environment: Record<string, string> = {},
+  environment: Readonly<Record<string, string>> = {},
 ): StartedChild {
   const [program = '', ...args] = [...prefix, ...command];
   const child = spawn(program, args, {
     stdio: ['pipe', 'pipe', 'pipe'],
-    env: { ...process.env, ...environment },
+    env: { ...process.env, NODE_COMPILE_CACHE: compileCache, ...environment },
   });
   const kept: string[] = [];
   child.stderr.on('data', (chunk: Buffer) => {
@@ -54,6 +63,8 @@ export async function runToEnd(
   const child = start(prefix, command);
   const printed: string[] = [];
   child.stdout?.on('data', (chunk: Buffer) => printed.push(chunk.toString()));
+  // One that ends before it has read everything says why itself.
+  child.stdin?.on('error', () => undefined);
   child.stdin?.end(input);
   // Not `exit`, which may come before the last of what it printed.
   const code = await new Promise<number | null>((resolve) => child.once('close', resolve));

@@ -8,7 +8,7 @@ const scale: Run['scale'] = {
   rounds: 1,
   requests: 1500,
   objects: 100,
-  largeObjects: 1,
+  ranged: { kind: 'medium', count: 1 },
   blocks: 64 << 10,
   bulkBytes: 2 ** 28,
   peerSizes: ['4 KiB', '64 KiB', '1 MiB'],
