@@ -25,7 +25,7 @@
  * slot tells; what it costs is one confirmation at S3 for each object of the slot that was confirmed last before the write. With W writes
  * that is W × (objects in use) / (slots) confirmations in all. Nor can there be too many marks: the table is as large as it is.
  *
- * Clocks of loops may differ by less than `clockSkewMs`, and run alike. After 2^32 epochs, two years, raised slots stay ahead for ever: reads
+ * Clocks of loops may differ by less than `clockSkewMs`. After 2^32 epochs, two years, raised slots stay ahead for ever: reads
  * of their objects are confirmed each time.
  *
  * Memory: 4 bytes a slot, for the whole process.

@@ -26,14 +26,6 @@ export const loopBugs: readonly PlantedBug[] = [
     server,
   },
   {
-    name: 'clock-of-each-thread',
-    breaks: [4],
-    file: `${loops}/shared-clock.ts`,
-    find: 'return () => performance.now() + shift;',
-    replace: 'return () => performance.now() + 0 * shift;',
-    why: 'Moments of one loop lie hundreds of milliseconds before the same moments of another.',
-  },
-  {
     name: 'connections-counted-by-each-loop',
     breaks: [9],
     file: `${loops}/shared-memory.ts`,

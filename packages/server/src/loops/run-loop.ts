@@ -8,7 +8,6 @@ import { startGateway } from '../start/start-gateway.ts';
 import { spareConnections, tickMs } from '../start/start-limits.ts';
 import type { FromLoop, LoopStart } from './loop-messages.ts';
 import { unpackConfig, type PackedConfig } from './packed-config.ts';
-import { sharedClock } from './shared-clock.ts';
 import { sharedParts } from './shared-memory.ts';
 
 /** No file is read or written here but by the threads of the node. */
@@ -28,7 +27,7 @@ export function runLoop(start: LoopStart, tell: (message: FromLoop) => void): Ru
   if (settings === undefined) throw new Error('a loop is one of a gateway');
   const { maxConnections } = settings;
   const log = createLog(start.logLevel).child({ loop: start.loop });
-  const now = sharedClock(memory.clockZero);
+  const now = (): number => performance.now();
   const reactor = new Reactor({ maxConnections: maxConnections + spareConnections, ...noFiles });
   const metrics = new Figures();
   const ring = new ProcessRing({

@@ -1,12 +1,12 @@
 /**
- * What the loops of one process share: memory that threads can read and write at the same time, and the zero of their clock.
+ * What the loops of one process share: memory that threads can read and write at the same time.
  *
- * All else is each loop's own. Made once by the first loop; further ones get the same memory with the message that starts them.
+ * All else is each loop's own; only the clock is one by nature, since performance.now() counts from the start of the process in every
+ * thread. Made once by the first loop; further ones get the same memory with the message that starts them.
  */
 import { randomBytes } from 'node:crypto';
 import { defaultWriteSlots, WriteEpochs } from '@s3-accelerator/core/gateway/write-epochs.ts';
 import { ConnectionBudget } from '../http/connection-budget.ts';
-import { clockZero } from './shared-clock.ts';
 
 export interface SharedMemory {
   /** Of the write epochs (core/gateway/write-epochs.ts), and what mixes the objects' places among them. */
@@ -14,7 +14,6 @@ export interface SharedMemory {
   readonly writeSeed: number;
   /** Open connections from clients (http/connection-budget.ts). */
   readonly connections: Int32Array;
-  readonly clockZero: bigint;
 }
 
 export function newSharedMemory(): SharedMemory {
@@ -22,7 +21,6 @@ export function newSharedMemory(): SharedMemory {
     writeEpochs: new Uint32Array(new SharedArrayBuffer(4 * defaultWriteSlots)),
     writeSeed: randomBytes(4).readUInt32LE(0),
     connections: new Int32Array(new SharedArrayBuffer(4)),
-    clockZero: clockZero(),
   };
 }
 

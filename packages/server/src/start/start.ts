@@ -14,7 +14,6 @@ import type { Config } from '../config/config.ts';
 import type { WrapFiles } from '../disk/disk-files.ts';
 import { FaultLog, type Log } from '../log.ts';
 import type { FurtherLoops } from '../loops/further-loops.ts';
-import { sharedClock } from '../loops/shared-clock.ts';
 import { newSharedMemory, sharedParts } from '../loops/shared-memory.ts';
 import { Metrics } from '../metrics/metrics.ts';
 import { publishRing } from '../metrics/publish-cluster.ts';
@@ -70,7 +69,7 @@ export async function start(
   const faults = new FaultLog(log);
   const metrics = new Metrics(version);
   const memory = newSharedMemory();
-  const now = sharedClock(memory.clockZero);
+  const now = (): number => performance.now();
   const ring = ringOf(config, now);
   const inner = innerCluster(config);
   let mustStop: (why: string) => void = () => undefined;
