@@ -81,6 +81,11 @@ export async function start(
   reactor.onBatchEnd = () => {
     gateway?.driver.drain();
   };
+  // From the start: the first loop serves while the threads of others come up.
+  const ticker = setInterval(() => {
+    node?.tick();
+    gateway?.tick();
+  }, tickMs);
   try {
     if (config.node !== undefined) node = await startNode(context, config.node, inner);
     if (config.gateway !== undefined) {
@@ -92,6 +97,7 @@ export async function start(
     }
   } catch (error) {
     await gateway?.stop();
+    clearInterval(ticker);
     await node?.stop();
     reactor.stop();
     throw error;
@@ -99,10 +105,6 @@ export async function start(
   metrics.addLoops(() => loops?.figures() ?? Promise.resolve([]));
   publishRing(metrics, ring);
   publishReactor(metrics, () => reactor.stats());
-  const ticker = setInterval(() => {
-    node?.tick();
-    gateway?.tick();
-  }, tickMs);
   let isStopping = false;
   const admin =
     config.admin === undefined
