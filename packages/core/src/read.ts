@@ -134,7 +134,7 @@ export function newHotHint(): HotHint {
 export function copyHotHint(from: Readonly<HotHint>, into: HotHint): void {
   into.remainingMs = from.remainingMs;
   into.nodes.length = from.nodes.length;
-  for (const [at, nodeId] of from.nodes.entries()) into.nodes[at] = nodeId;
+  for (let at = 0; at < from.nodes.length; at++) into.nodes[at] = from.nodes[at]!;
 }
 
 export interface ReadAnswer {

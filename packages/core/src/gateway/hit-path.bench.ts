@@ -4,7 +4,7 @@
  * [HITS]`.
  *
  * Each hit is of a random block of many objects, so the store's index and the metadata are cold as in real life; `hot` is the
- * same over one object. The result hash follows from the slots that were sent: equal code, equal hash.
+ * same over one object, and `lent` once that is lent to other nodes and every answer says so. The result hash follows from the slots that were sent: equal code, equal hash.
  */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -15,7 +15,15 @@ import { Layout } from '../layout.ts';
 import type { IdentityDigest, NodeEffects } from '../node/effects.ts';
 import { defaultNodeLimits } from '../node/limits.ts';
 import { Node } from '../node/node.ts';
-import { newReadAnswer, type ReadRequest } from '../read.ts';
+import { ownerOf, placeHome } from '../placement.ts';
+import type { NodeMessage } from '../node-message.ts';
+import {
+  copyHotHint,
+  newReadAnswer,
+  type HotHint,
+  type ReadAnswer,
+  type ReadRequest,
+} from '../read.ts';
 import { Ring } from '../ring.ts';
 import { noPreconditions } from '../s3/preconditions.ts';
 import { Store, type SlotId } from '../store/store.ts';
@@ -31,9 +39,10 @@ const blocksEach = 16;
 const rangeBytes = 100;
 
 export interface HitFigures {
-  /** Nanoseconds of CPU a hit, over all objects and over one. */
+  /** Nanoseconds of CPU a hit, over all objects, over one, and over one that is lent. */
   readonly random: number;
   readonly hot: number;
+  readonly lent: number;
   /** Bytes that a hit allocates. */
   readonly allocated: number;
   readonly resultHash: number;
@@ -57,8 +66,11 @@ class Wire implements GatewayEffects, NodeEffects {
   slot: SlotId = -1;
   length = 0;
   finished = 0;
-  hints = 0;
-  messages = 0;
+  #hint: HotHint | null = null;
+  /** Hits whose answer carried a hint. */
+  hinted = 0;
+  /** Leases that the node sent, as it hears them accepted. */
+  readonly accepted: NodeMessage[] = [];
   relayed = 0;
 
   sendRead(read: ReadId, _nodeId: number, request: ReadRequest): void {
@@ -120,11 +132,19 @@ class Wire implements GatewayEffects, NodeEffects {
   startFetch(): void {
     unexpected();
   }
-  hintHot(): void {
-    this.hints += 1;
+  hintHot(_asker: number, hint: HotHint): void {
+    this.#hint = hint;
+    this.hinted += 1;
   }
-  sendToNode(): void {
-    this.messages += 1;
+  forgetHint(): void {
+    this.#hint = null;
+  }
+  hintTo(answer: ReadAnswer): void {
+    if (this.#hint === null) answer.hot.remainingMs = 0;
+    else copyHotHint(this.#hint, answer.hot);
+  }
+  sendToNode(nodeId: number, message: NodeMessage): void {
+    this.accepted.push({ ...structuredClone(message), kind: 'accepted', from: nodeId });
   }
   startPeerFetch(): void {
     unexpected();
@@ -191,6 +211,8 @@ class HitPath {
       1,
       [0, 1, 2].map((nodeId) => ({ nodeId, weight: 1, address: '' })),
     );
+    const home = { hi: 0, lo: 0 };
+    placeHome(objectHash('b', 'object-0'), home);
     const capacityBytes = Math.max(objects, 16) * blocksEach * blockBytes * 2;
     this.#store = new Store({ capacityBytes, blockBytes, seed });
     this.#gateway = new Gateway({
@@ -208,7 +230,7 @@ class HitPath {
       table: firstHeader({ h0: 1, h1: 2, h2: 3, h3: 4 }, this.#store),
       layout,
       ring,
-      nodeId: 0,
+      nodeId: ownerOf(ring, home),
       policyOf: () => ({ immutable: true, ttlMs: 0, admitOnFirstRead: false }),
       limits: defaultNodeLimits,
       seed,
@@ -224,14 +246,25 @@ class HitPath {
     request.range.last = request.range.first + rangeBytes - 1;
     this.#exchange = (this.#exchange + 1) & 0xfffff;
     this.#gateway.onRequest(now, this.#exchange, request);
+    wire.forgetHint();
     this.#node.onRead(now, this.#exchange, wire.request!);
     this.#answer.kind = 'bytes';
     this.#answer.bodyFirst = wire.request!.first;
     this.#answer.bodyLength = wire.length;
+    wire.hintTo(this.#answer);
     this.#gateway.onAnswer(now, wire.read, this.#answer);
     this.#gateway.onBodyQueued(now, this.#exchange, wire.read);
     this.#node.onSlotSent(now, wire.slot);
     this.resultHash = mix32(this.resultHash ^ wire.slot);
+  }
+
+  /** The nodes that a hot object was lent to accept. */
+  accept(now: number): void {
+    for (const message of this.#wire.accepted) this.#node.onMessage(now, message);
+  }
+
+  get hinted(): number {
+    return this.#wire.hinted;
   }
 
   get finished(): number {
@@ -299,9 +332,13 @@ export function measureHits(hits: number, objects: number): HitFigures {
   run(-1);
   const random = run(-1);
   const hot = run(blocksEach - 1);
+  path.accept(1);
+  run(blocksEach - 1);
+  const lent = run(blocksEach - 1);
+  if (path.hinted === 0) throw new Error('what is read that much is lent');
   const allocated = allocatedBy(() => run(-1)) / hits;
   if (path.finished < 4 * hits) throw new Error('every hit ends');
-  return { random, hot, allocated, resultHash: path.resultHash >>> 0 };
+  return { random, hot, lent, allocated, resultHash: path.resultHash >>> 0 };
 }
 
 /** Bytes by which the heap grew; right as long as no collection comes in between. */
@@ -316,8 +353,9 @@ function allocatedBy(work: () => void): number {
 
 if (import.meta.main) {
   const hits = Number(process.argv[2] ?? 300_000);
-  const { random, hot, allocated, resultHash } = measureHits(hits, 20_000);
-  console.log(`${hits} hits: ${Math.round(random)} ns random, ${Math.round(hot)} ns hot`);
+  const { random, hot, lent, allocated, resultHash } = measureHits(hits, 20_000);
+  const [all, one, shared] = [random, hot, lent].map(Math.round);
+  console.log(`${hits} hits: ${all} ns random, ${one} ns hot, ${shared} ns hot and lent`);
   console.log(`${allocated.toFixed(2)} bytes allocated a hit`);
   console.log(`result hash ${resultHash}`);
 }

@@ -1,15 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { Ring } from '../ring.ts';
 import { HotHints } from './hot-hints.ts';
 import { Suspects } from './suspects.ts';
 
 const placement = { hi: 1, lo: 2 };
 const nodes = [5, 3, 8];
 const hint = { remainingMs: 100, nodes };
+const ring = new Ring(
+  1,
+  [1, 2, 3, 5, 8, 9].map((nodeId) => ({ nodeId, weight: 1, address: '' })),
+);
 
 function hintsWith(until = 100): HotHints {
   const hints = new HotHints(4, 77);
-  hints.learn(until - hint.remainingMs, placement, hint);
+  hints.learn(until - hint.remainingMs, placement, hint, ring);
   return hints;
 }
 
@@ -43,18 +48,24 @@ test('a hint ends by itself, counted from when its read was sent', () => {
 
 test('a later hint takes the place of an earlier one, whichever arrives last', () => {
   const hints = hintsWith(200);
-  hints.learn(0, placement, { remainingMs: 100, nodes: [1, 2] });
+  hints.learn(0, placement, { remainingMs: 100, nodes: [1, 2] }, ring);
   assert.ok(hints.names(50, placement, 8));
-  hints.learn(150, placement, { remainingMs: 100, nodes: [5, 9] });
+  hints.learn(150, placement, { remainingMs: 100, nodes: [5, 9] }, ring);
   assert.ok(hints.names(240, placement, 9));
   assert.ok(!hints.names(240, placement, 8));
 });
 
 test('no more hints are kept than may be, and a new ring makes all void', () => {
   const hints = new HotHints(4, 77);
-  for (let lo = 0; lo < 9; lo++) hints.learn(0, { hi: 0, lo }, hint);
+  for (let lo = 0; lo < 9; lo++) hints.learn(0, { hi: 0, lo }, hint, ring);
   assert.equal(hints.count, 4);
   hints.clear();
   assert.equal(hints.count, 0);
   assert.ok(!hints.names(1, { hi: 0, lo: 8 }, 8));
+});
+
+test('a hint that names a node which is no member is not believed', () => {
+  const hints = new HotHints(4, 77);
+  hints.learn(0, placement, { remainingMs: 100, nodes: [1, 4] }, ring);
+  assert.equal(hints.count, 0);
 });

@@ -10,7 +10,11 @@
 import type { Hash128, U64 } from '../base/hash.ts';
 import { Lru } from '../base/lru.ts';
 import type { HotHint } from '../read.ts';
+import type { Ring } from '../ring.ts';
 import type { Suspects } from './suspects.ts';
+
+/** One that ends this little later is no news, in milliseconds: each answer of an owner has one. */
+const grainMs = 1;
 
 interface Spread {
   nodes: readonly number[];
@@ -37,18 +41,20 @@ export class HotHints {
     return this.#spreads.count;
   }
 
-  /** An owner's answer to a read of `askedAt` named these. */
-  learn(askedAt: number, placement: Readonly<U64>, { remainingMs, nodes }: HotHint): void {
+  /** An owner's answer to a read of `askedAt` named these: believed if they are members. */
+  learn(askedAt: number, placement: Readonly<U64>, hint: HotHint, ring: Ring): void {
+    const { remainingMs, nodes } = hint;
     const until = askedAt + remainingMs;
-    const spread = this.#spreads.get(this.#keyOf(placement));
+    const spread = this.#spreads.peek(this.#keyOf(placement));
+    // Answers overtake each other.
+    if (spread !== null && until <= spread.until + grainMs) return;
+    if (nodes.some((nodeId) => ring.member(nodeId) === null)) return;
     if (spread === null) {
       // Gateways that start with different nodes don't all turn to the same one at once.
       const turn = (this.#seed >>> 0) % nodes.length;
       this.#spreads.set(this.#key, { nodes: [...nodes], until, turn }, 0);
       return;
     }
-    // Answers overtake each other.
-    if (until <= spread.until) return;
     spread.until = until;
     if (isSame(spread.nodes, nodes)) return;
     spread.nodes = [...nodes];

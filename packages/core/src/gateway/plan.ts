@@ -96,10 +96,9 @@ export class Planner {
 
   /** An answer to a read of `askedAt` says who else serves what it was about. */
   learn(askedAt: number, { kind, hash, size, first }: ReadRequest, hint: HotHint): void {
-    if (hint.nodes.some((nodeId) => this.#ring.member(nodeId) === null)) return;
     if (kind === 'lookup') placeHome(hash, this.#placement);
     else placeBlock(this.#layout, hash, size, this.#layout.blockOf(first), this.#placement);
-    this.#hints.learn(askedAt, this.#placement, hint);
+    this.#hints.learn(askedAt, this.#placement, hint, this.#ring);
   }
 
   /** The last byte of the piece that begins at `position`, in a read up to `last`. */
