@@ -130,6 +130,17 @@ describe('the life of a cluster', () => {
     await assertUnharmed(loaded(), 20);
   });
 
+  test('a node that is given another’s address gives way, and both say so in one line', async () => {
+    const at = `127.0.0.1:${await freePort()}`;
+    cluster.place(8, Number((await cluster.addressOf(2)).split(':')[1]));
+    const rival = await cluster.startNode(8, { names: [1, 8], at, isAwaited: false });
+    assert.equal(await rival.ended(), 1, rival.log());
+    assert.match(rival.log(), /address [0-9.:]+ belongs to a node that runs already/);
+    const claimed = nodes.flatMap((node) => node.lines('another process claims address'));
+    assert.equal(claimed.length, 1, claimed.join('\n'));
+    await assertUnharmed(loaded(), 20);
+  });
+
   test('a node on the port of another is refused before it does anything', async () => {
     await assert.rejects(
       cluster.startNode(9, { names: [1], at: await cluster.addressOf(2) }),

@@ -404,3 +404,27 @@ test('a bucket’s own origin may have another name for it', async (t) => {
   const { bytes } = await rig.fetch({});
   assert.equal(bytes.toString(), 'there');
 });
+
+test('a request that was refused because of the time it was signed for is signed for the origin’s, and later ones at once', async (t) => {
+  const date = new Date(Date.now() + 3_600_000);
+  const times: string[] = [];
+  const { rig } = await onRaw(t, ({ head, socket, number }) => {
+    times.push(/x-amz-date: (\d{8}T\d{4})/i.exec(head)![1]!);
+    const lines = [`Date: ${date.toUTCString()}`, 'ETag: "e"'];
+    const refusal = '<Error><Code>RequestTimeTooSkewed</Code></Error>';
+    const bytes =
+      number === 1 ? answer('403 Forbidden', lines, refusal) : answer('200 OK', lines, 'x');
+    socket.write(bytes);
+  });
+  for (let fetch = 0; fetch < 2; fetch++) {
+    const { head, bytes } = await rig.fetch({});
+    assert.equal(head?.status, 200);
+    assert.equal(bytes.toString(), 'x');
+  }
+  const theirs = date.toISOString().replace(/[-:]/g, '').slice(0, 13);
+  assert.deepEqual(
+    times.map((time) => Math.abs(Number(time.slice(9)) - Number(theirs.slice(9))) <= 1),
+    [false, true, true],
+    `${times.join(', ')}; there it is ${theirs}`,
+  );
+});

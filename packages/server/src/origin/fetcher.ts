@@ -110,13 +110,17 @@ export class Fetcher {
     else headers.push('x-amz-checksum-mode', 'ENABLED');
     if (request.ifMatch !== '') headers.push('if-match', request.ifMatch);
     if (request.ifNoneMatch !== '') headers.push('if-none-match', request.ifNoneMatch);
-    const { region } = origin;
-    this.#signer.sign(method, target, headers, emptyPayloadHash, credentials, region, Date.now());
+    const sign = (now: number): string[] => {
+      const signed = [...headers];
+      const { region } = origin;
+      this.#signer.sign(method, target, signed, emptyPayloadHash, credentials, region, now);
+      return signed;
+    };
     return {
       operation: request.headOnly ? 'HeadObject' : 'GetObject',
       method,
       target,
-      headers,
+      sign,
       bodyLength: null,
       idempotent: true,
       retryStatuses,

@@ -7,6 +7,7 @@
 import { Pool } from 'undici';
 import type { Dispatcher } from 'undici';
 import { BackOff } from './back-off.ts';
+import { OriginClock } from './origin-clock.ts';
 import { OriginCounters } from './origin-counters.ts';
 import { OriginExchange } from './origin-exchange.ts';
 import type { ExchangeHost, OriginListener, OriginRequest } from './origin-exchange.ts';
@@ -20,7 +21,13 @@ export class OriginClient {
   readonly counters = new OriginCounters();
   /** By endpoint, authorities and limits: a reload that changes limits makes new lanes, and the old one's connections idle out. */
   readonly #lanes = new Map<string, Lane>();
+  readonly #onClockSet: (base: string, aheadMs: number) => void;
   #closed = false;
+
+  /** `onClockSet` is told when an origin turns out to have another time than this machine: by how much it is ahead. */
+  constructor(onClockSet: (base: string, aheadMs: number) => void = () => undefined) {
+    this.#onClockSet = onClockSet;
+  }
 
   /** Sends a request. The listener is called later, never out of this call. */
   request(origin: Origin, request: OriginRequest, listener: OriginListener): OriginExchange {
@@ -39,7 +46,10 @@ export class OriginClient {
     const known = this.#lanes.get(key);
     if (known !== undefined) return known;
     if (this.#closed) throw new Error('the origin client is closed');
-    const lane = new Lane(origin, this.counters);
+    const clock = new OriginClock((aheadMs) => {
+      this.#onClockSet(origin.base, aheadMs);
+    });
+    const lane = new Lane(origin, this.counters, clock);
     this.#lanes.set(key, lane);
     return lane;
   }
@@ -51,11 +61,13 @@ class Lane implements ExchangeHost {
   readonly limits: OriginLimits;
   readonly counters: OriginCounters;
   readonly backOff = new BackOff();
+  readonly clock: OriginClock;
   readonly #pool: Pool;
   readonly #exchanges = new Set<OriginExchange>();
   #sweep: NodeJS.Timeout | null = null;
 
-  constructor({ base, ca, limits }: Origin, counters: OriginCounters) {
+  constructor({ base, ca, limits }: Origin, counters: OriginCounters, clock: OriginClock) {
+    this.clock = clock;
     this.base = base;
     this.limits = limits;
     this.counters = counters;

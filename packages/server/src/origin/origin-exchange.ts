@@ -15,7 +15,9 @@ import type { Dispatcher } from 'undici';
 import { failureFrom, originFailure } from './origin-failure.ts';
 import type { OriginFailure } from './origin-failure.ts';
 import type { OriginLimits } from './origin-limits.ts';
+import { headerValue } from '../http/raw-headers.ts';
 import type { BackOff } from './back-off.ts';
+import type { OriginClock } from './origin-clock.ts';
 import type { OriginCounters } from './origin-counters.ts';
 import { RequestBody } from './request-body.ts';
 
@@ -36,8 +38,8 @@ export interface OriginRequest {
   readonly operation: string;
   readonly method: string;
   readonly target: string;
-  /** Signed, with a host; name, value, …; without content-length. */
-  readonly headers: string[];
+  /** Its headers, signed for a moment in ms since 1970: name, value, …; with a host, without content-length. */
+  sign(now: number): string[];
   /** Exact; null for none. */
   readonly bodyLength: number | null;
   /** It may be sent again before any of its answer was used; only without a body. */
@@ -65,6 +67,7 @@ export interface ExchangeHost {
   readonly counters: OriginCounters;
   readonly limits: OriginLimits;
   readonly backOff: BackOff;
+  readonly clock: OriginClock;
   dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void;
   over(exchange: OriginExchange): void;
 }
@@ -82,6 +85,8 @@ export class OriginExchange {
   #stage: Stage = 'waiting';
   #attempt: Attempt | null = null;
   #tries = 0;
+  /** When the attempt in flight was sent, as the origin's clock has it. */
+  #signedFor = 0;
   #sendTimer: NodeJS.Timeout | null = null;
   #paused = false;
   #resumeScheduled = false;
@@ -198,7 +203,9 @@ export class OriginExchange {
     this.#tries++;
     this.#movedAt = performance.now();
     this.#sentAt = this.#movedAt;
-    const { method, target, headers, bodyLength, serverName } = this.#request;
+    const { method, target, bodyLength, serverName } = this.#request;
+    this.#signedFor = this.#host.clock.now();
+    const headers = this.#request.sign(this.#signedFor);
     const attempt = new Attempt(this, this.#host.base);
     this.#attempt = attempt;
     const options: NamedDispatchOptions = {
@@ -257,7 +264,9 @@ export class OriginExchange {
     this.#host.counters.answered(this.#request.operation, status);
     if (slowDownStatuses.has(status)) this.#host.backOff.slowedDown(performance.now());
     else this.#host.backOff.wentWell(this.#sentAt);
-    if (this.#request.retryStatuses.has(status) && this.#canRetry()) {
+    const isLate =
+      status === 403 && this.#host.clock.refusedAt(headerValue(headers, 'date'), this.#signedFor);
+    if ((isLate || this.#request.retryStatuses.has(status)) && this.#canRetry()) {
       // The error's body runs out unread, which keeps the connection.
       this.#retryLater();
       return;

@@ -114,12 +114,16 @@ export class OriginForward implements ForwardPort {
     const { region, limits } = origin;
     const credentials = origin.credentials();
     if (credentials === null) return this.#fails(noCredentials(origin), request);
-    this.#signer.sign(method, target, headers, hash, credentials, region, Date.now());
+    const sign = (now: number): string[] => {
+      const signed = [...headers];
+      this.#signer.sign(method, target, signed, hash, credentials, region, now);
+      return signed;
+    };
     return {
       operation: operationName(request),
       method,
       target,
-      headers,
+      sign,
       bodyLength,
       idempotent: (method === 'GET' || method === 'HEAD') && bodyLength === null,
       retryStatuses: noStatuses,

@@ -163,7 +163,15 @@ export async function startNode(
       hint,
     });
   };
-  const client = new OriginClient();
+  const client = new OriginClient((origin, aheadMs) => {
+    const seconds = Math.round(Math.abs(aheadMs) / 1000);
+    const side = aheadMs > 0 ? 'ahead of' : 'behind';
+    faults.warn(
+      `clock ${origin}`,
+      `the clock of ${origin} is ${seconds} s ${side} this machine's: requests to it are signed for its time; set this machine's clock`,
+      { origin, aheadMs },
+    );
+  });
   const fetcher = new Fetcher(client, () => origins.current, driver, originFault);
   driver.fetcher = fetcher;
   const toOrigin = new OriginForward(

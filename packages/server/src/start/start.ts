@@ -45,10 +45,13 @@ function ringOf({ cluster, node }: Config, now: () => number): ProcessRing {
 function checkFileLimit(config: Config, log: Log): void {
   const limit = raiseFileLimit();
   const connections = (config.gateway?.maxConnections ?? 0) + (config.node?.maxLinks ?? 0);
-  if (limit >= connections + spareDescriptors) return;
-  log.warn(
-    { limit, connections },
-    'the limit of open files is below the configured connections: raise it (LimitNOFILE= in systemd, ulimit -Hn)',
+  const wanted = connections + spareDescriptors;
+  if (limit >= wanted) return;
+  log.error(
+    { limit, wanted, connections },
+    `the limit of open files is ${limit}, below the ${wanted} that the configured connections may need: ` +
+      'raise the hard limit (LimitNOFILE= in systemd, --ulimit nofile= in containers, ulimit -Hn), ' +
+      'or lower gateway.max_connections and node.max_links; connections past it wait',
   );
 }
 

@@ -47,6 +47,7 @@ export class NetworkCluster {
     const network = Network.start(nodeCount + 1);
     const cluster = await NodeCluster.begin({
       ...options,
+      s3Host: '0.0.0.0',
       placeOf: (of) => network.placeOf(of === 'gateway' ? nodeCount : of),
     });
     const objects = new Map<string, Buffer>();

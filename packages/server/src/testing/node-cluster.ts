@@ -22,12 +22,16 @@ export interface NodeClusterOptions {
   readonly fallbackWindowS?: number;
   /** Where a node runs, by its id, or a gateway; on this machine if absent. */
   readonly placeOf?: (of: number | 'gateway') => Place;
+  /** Where S3 listens; on the loopback address if absent. */
+  readonly s3Host?: string;
   /** TOML of `[cache.default_policy]`; immutable objects that are stored at their first read if absent. */
   readonly policy?: string;
   /** `cache.capacity_bytes` of each node; 128 MiB if absent. */
   readonly capacity?: string;
   /** TOML below `[cache]`. */
   readonly cache?: string;
+  /** TOML of `[cluster.tcp]`. */
+  readonly tcp?: string;
   /** TOML below `[gateway]`. */
   readonly gateway?: string;
   /** `gateway.loops`; 1 if absent. */
@@ -135,8 +139,8 @@ export class NodeCluster {
   }
 
   static async begin(options: NodeClusterOptions = {}): Promise<NodeCluster> {
-    const host = options.placeOf === undefined ? '127.0.0.1' : '0.0.0.0';
-    const s3 = await startMemoryS3({ buckets: options.buckets ?? ['bucket'], host });
+    const { buckets = ['bucket'], s3Host = '127.0.0.1' } = options;
+    const s3 = await startMemoryS3({ buckets, host: s3Host });
     return new NodeCluster(s3, options);
   }
 
@@ -172,6 +176,8 @@ secret = "${secret}"
 nodes = ${await this.#listOf(names)}
 down_grace_s = ${this.#options.downGraceS ?? 60}
 fallback_window_s = ${this.#options.fallbackWindowS ?? 600}
+[cluster.tcp]
+${this.#options.tcp ?? ''}
 [node]
 id = ${nodeId}
 data_dir = "${join(this.directory, name)}"
@@ -198,6 +204,8 @@ ${gatewayPort === undefined ? '' : this.#gatewayTable(gatewayPort, place.host)}
 [cluster]
 secret = "${secret}"
 nodes = ${await this.#listOf(names)}
+[cluster.tcp]
+${this.#options.tcp ?? ''}
 ${this.#gatewayTable(port, place.host)}
 `;
     const gateway = await this.#start('gateway', config, isAwaited, place);
