@@ -9,8 +9,15 @@ const fill: MovedFill = { ...block, sentAt: 5000, holders: [0] };
 
 function check(asks: readonly Partial<PeerAsk>[], change: Partial<MovedFill> = {}): string | null {
   const { history } = new HandMade();
-  const ask: PeerAsk = { ...block, peer: 0, askedAt: 4000, end: 'absent', endedAt: 4010 };
-  for (const other of asks) history.peerAsked({ ...ask, ...other });
+  const ask: PeerAsk = {
+    ...{ ...block, peer: 0, askedAt: 4000, answeredAt: Infinity },
+    ...{ end: 'absent', endedAt: 4010 },
+  };
+  for (const other of asks) {
+    const record = { ...ask, ...other };
+    const spoke = record.end === 'served' || record.end === 'absent';
+    history.peerAsked(spoke ? { ...record, answeredAt: record.endedAt, ...other } : record);
+  }
   return checkMovedFill(history, rules, { ...fill, ...change });
 }
 
@@ -56,5 +63,27 @@ describe('what a previous owner holds', () => {
     assert.equal(check([silent, tries]), null);
     assert.match(check([silent, { ...tries, endedAt: 4999 }]) ?? '', /never asked/);
     assert.match(check([tries]) ?? '', /never asked/, 'nobody was silent');
+  });
+
+  void test('may be read from S3 after an owner fell silent whose earlier answer is still coming', () => {
+    const other = { first: -1, etag: '', key: 'other' };
+    const coming = {
+      ...other,
+      end: 'served',
+      askedAt: 4900,
+      answeredAt: 4910,
+      endedAt: 4999,
+    } as const;
+    const silent = { ...other, end: 'givenUp', askedAt: 4905, endedAt: 4990 } as const;
+    assert.equal(check([coming, silent]), null);
+    assert.match(check([{ ...coming, answeredAt: 4995 }, silent]) ?? '', /never asked/);
+    const broke = {
+      ...other,
+      end: 'failed',
+      askedAt: 4900,
+      answeredAt: 4910,
+      endedAt: 4999,
+    } as const;
+    assert.match(check([broke]) ?? '', /never asked/, 'it spoke');
   });
 });

@@ -30,15 +30,22 @@ function wasSilent(
   { node, life, sentAt }: MovedFill,
   peer: number,
 ): boolean {
-  const since = sentAt - atMost(2 * rules.peerRestMs, rules);
-  let lastEnded: PeerAsk | null = null;
+  let silentAt = -Infinity;
+  let spokeAt = -Infinity;
   let isTried = false;
   for (const ask of asks) {
     if (ask.peer !== peer || ask.node !== node || ask.life !== life) continue;
     if (ask.askedAt > sentAt) break;
-    if (ask.endedAt > sentAt) isTried = true;
-    else if (lastEnded === null || ask.endedAt >= lastEnded.endedAt) lastEnded = ask;
+    const { answeredAt, endedAt } = ask;
+    if (Math.min(answeredAt, endedAt) > sentAt) isTried = true;
+    if (answeredAt <= sentAt) spokeAt = Math.max(spokeAt, answeredAt);
+    if (isSilence(ask) && endedAt <= sentAt) silentAt = Math.max(silentAt, endedAt);
   }
-  if (lastEnded === null || lastEnded.end === 'served' || lastEnded.end === 'absent') return false;
-  return isTried || lastEnded.endedAt >= since;
+  if (silentAt < spokeAt || silentAt === -Infinity) return false;
+  return isTried || silentAt >= sentAt - atMost(2 * rules.peerRestMs, rules);
+}
+
+/** Whether it ended because nothing came: one that broke off after its answer has spoken. */
+function isSilence({ end, answeredAt }: PeerAsk): boolean {
+  return end === 'givenUp' || (end === 'failed' && answeredAt === Infinity);
 }

@@ -11,6 +11,9 @@ export interface PeerAsk {
   readonly first: number;
   readonly askedAt: number;
 
+  /** When the other node said what it has; Infinity while it said nothing. */
+  answeredAt: number;
+
   /** served: it has it and sent it. absent: it hasn't. failed: it couldn't be reached, or broke off. givenUp: it took too long. */
   end: 'open' | 'served' | 'absent' | 'failed' | 'givenUp';
   endedAt: number;

@@ -172,6 +172,7 @@ export class PeerFetches implements FetchEffects, AnswerTaker {
     assert(fetch?.transfer === transfer, 'only what is out is answered');
     transfer.isAnnounced = true;
     transfer.bodyLength = answer.bodyLength;
+    if (endOf(answer) !== 'failed') fetch.ask.answeredAt = this.#options.world.queue.now;
     if (answer.bodyLength === 0) this.#end(id, fetch, endOf(answer));
     const { version, first } = transfer.request;
     if (answer.kind === 'bytes') this.#brought.add(nameOf(version, first));
@@ -247,6 +248,7 @@ export class PeerFetches implements FetchEffects, AnswerTaker {
       etag: isBlock ? etag : '',
       first: isBlock ? first : -1,
       askedAt: world.queue.now,
+      answeredAt: Infinity,
       end: 'open',
       endedAt: Infinity,
     });
