@@ -10,6 +10,7 @@ import { journalBugs } from './journal.ts';
 import { livenessBugs } from './liveness.ts';
 import { loopBugs } from './loops.ts';
 import { rangeBugs } from './ranges.ts';
+import { ringBugs } from './rings.ts';
 import { storageBugs } from './storage.ts';
 import { writeBugs } from './writes.ts';
 
@@ -25,5 +26,6 @@ export const catalog: readonly PlantedBug[] = [
   ...livenessBugs,
   ...clusterBugs,
   ...handoverBugs,
+  ...ringBugs,
   ...loopBugs,
 ];
