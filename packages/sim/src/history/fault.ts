@@ -8,7 +8,7 @@ export interface FaultRecord {
   readonly from: number;
   /** When it stopped having effects of its own; the time-outs that it causes may come later. Infinity while it lasts. */
   until: number;
-  /** Whom it hurts: a gateway, or -1 for all of them. */
+  /** Whom it hurts: a gateway, -1 for all of them, -2 for none: then it is told and excuses nothing. */
   readonly gateway: number;
   /** The object that it hurts as oracle.ts's `nameOf` writes it, '' for all. */
   readonly object: string;

@@ -1,7 +1,7 @@
 /**
  * What happens to the cluster as such in a run: nodes are added, leave, are lost for good, and can't hear each other.
  *
- * A node that is added or leaves costs nobody an answer. One that is lost may, until every gateway places without it. At least one of
+ * A node that is added, leaves or can't hear others costs nobody an answer. One that is lost may, until every gateway places without it. At least one of
  * the nodes that configurations name stays, for whoever starts has nobody else to ask.
  */
 import type { Prng } from '@s3-accelerator/core/base/prng.ts';
@@ -14,6 +14,8 @@ import type { World } from './world.ts';
 /** Of a hundred partitions among nodes, how many last so long that members are taken for down. */
 const longPercent = 30;
 const longTimes = 10;
+/** Whose answers it costs. */
+const nobody = -2;
 
 export class ClusterChanges {
   readonly #world: World;
@@ -47,19 +49,17 @@ export class ClusterChanges {
   }
 
   #add(prng: Prng): void {
-    const { nodes, situations } = this.#world;
-    const host = prng.pick(nodes);
+    const host = prng.pick(this.#world.nodes);
     if (!host.isOut) return;
-    situations.arose('node added');
+    this.#schedule.note('node added', `node ${host.nodeId}`, nobody);
     host.start();
   }
 
   #leave(prng: Prng): void {
     const host = this.#dispensable(prng);
-    const { situations, options } = this.#world;
     if (host === null) return;
-    situations.arose('node left the ring');
-    host.leave(options.node.fallbackWindowMs);
+    this.#schedule.note('node left the ring', `node ${host.nodeId}`, nobody);
+    host.leave(this.#world.options.node.fallbackWindowMs);
   }
 
   #lose(prng: Prng): void {
@@ -96,7 +96,8 @@ export class ClusterChanges {
     const ms = this.#schedule.drawLastingMs(prng) * (isLong ? longTimes : 1);
     const others = isFromAll ? nodes.filter((host) => host !== one) : [other];
     const what = `node ${one.nodeId} from ${others.map(({ nodeId }) => nodeId).join()}`;
-    const record = this.#schedule.note(isOneWay ? 'nodes parted one way' : 'nodes parted', what);
+    const situation = isOneWay ? 'nodes parted one way' : 'nodes parted';
+    const record = this.#schedule.note(situation, what, nobody);
     for (const { place } of others) {
       network.block(one.place, place, ms);
       if (!isOneWay) network.block(place, one.place, ms);
