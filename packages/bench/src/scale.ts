@@ -11,6 +11,8 @@ export interface Scale {
   readonly blocks: number;
   /** Bytes of one round of large reads. */
   readonly bulkBytes: number;
+  /** What is read of S3 for the first time, whole, all at once. */
+  readonly cold: { readonly count: number; readonly bytes: number };
   /** Sizes of requests that all peers are measured with. */
   readonly peerSizes: readonly ('4 KiB' | '64 KiB' | '1 MiB')[];
 }
@@ -22,6 +24,7 @@ export const fullScale: Scale = {
   ranged: { kind: 'large', count: 2 },
   blocks: 4 << 20,
   bulkBytes: 8 * 2 ** 30,
+  cold: { count: 16, bytes: 256 << 20 },
   peerSizes: ['4 KiB', '64 KiB', '1 MiB'],
 };
 
@@ -29,9 +32,10 @@ export const fullScale: Scale = {
 export const quickScale: Scale = {
   rounds: 2,
   requests: 10_000,
-  objects: 2_000,
+  objects: 1_000,
   ranged: { kind: 'medium', count: 4 },
   blocks: 256 << 10,
   bulkBytes: 2 ** 29,
+  cold: { count: 4, bytes: 64 << 20 },
   peerSizes: ['4 KiB'],
 };

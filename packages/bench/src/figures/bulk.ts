@@ -28,7 +28,7 @@ interface Size {
 }
 
 const measuredSizes: readonly Size[] = [
-  { kind: 'medium', name: '16 MiB', objects: 32, over: 8, ids: ['P4a', 'P4b'] },
+  { kind: 'medium', name: '16 MiB', objects: 16, over: 8, ids: ['P4a', 'P4b'] },
   { kind: 'large', name: '256 MiB', objects: 2, over: 4, ids: ['P4c', 'P4d'] },
 ];
 

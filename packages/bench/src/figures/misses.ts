@@ -10,7 +10,6 @@ import { measure, type Measured } from '../measure.ts';
 import type { Run } from '../run.ts';
 
 const smallBytes = 64 << 10;
-const coldBytes = 256 << 20;
 const delayMs = 20;
 /** As many as leave two cores, which also run the origin and the client, something to spare. */
 const smallConnections = 16;
@@ -111,8 +110,9 @@ async function slowOrigin(run: Run, count: number): Promise<FigureResult[]> {
   }
 }
 
-async function coldReads(run: Run, count: number): Promise<FigureResult> {
-  const origin = await startOrigin(0, keysOf(run, 'l', count, coldBytes));
+async function coldReads(run: Run): Promise<FigureResult> {
+  const { count, bytes } = run.scale.cold;
+  const origin = await startOrigin(0, keysOf(run, 'l', count, bytes));
   const ours = await startAccelerator({
     directory: join(run.directory, 'cold'),
     originPort: origin.port,
@@ -121,14 +121,14 @@ async function coldReads(run: Run, count: number): Promise<FigureResult> {
   });
   try {
     const read = (port: number, round: number): Promise<Measured> =>
-      measure(missJob(port, `l${round}-`, count, coldBytes, count), []);
+      measure(missJob(port, `l${round}-`, count, bytes, count), []);
     const measured = await pairs(
       'P7 cold',
       run,
       (round) => read(origin.port, round),
       (round) => read(ours.gatewayPort, round),
     );
-    const title = `cold 256 MiB reads, no delay, ${count} connections`;
+    const title = `cold ${bytes >> 20} MiB reads, no delay, ${count} connections`;
     return throughput({ id: 'P7c', title, target: 'the ratio, reported' }, measured, null);
   } finally {
     await ours.stop();
@@ -146,10 +146,5 @@ function keysOf({ scale }: Run, prefix: string, count: number, bytes: number): s
 
 /** Measures P7's three parts. */
 export async function measureMisses(run: Run): Promise<FigureResult[]> {
-  const { scale } = run;
-  const isWhole = scale.bulkBytes >= 16 * coldBytes;
-  return [
-    ...(await slowOrigin(run, Math.min(scale.objects, 10_000))),
-    await coldReads(run, isWhole ? 16 : 4),
-  ];
+  return [...(await slowOrigin(run, Math.min(run.scale.objects, 10_000))), await coldReads(run)];
 }

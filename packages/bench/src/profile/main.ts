@@ -1,5 +1,5 @@
 /** `npm run profile -- PLAN`: where gateway and node spend their time under a plan's load. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -19,29 +19,37 @@ import { assertStrace, countCalls, type CallCount } from './system-calls.ts';
 const generator = join(import.meta.dirname, '../../../load/src/main.ts');
 const hottestShown = 12;
 const cacheGibibytes = 4;
+/** From the start of a load until it is at its full rate: starting, and a second of warm-up. */
+const settleMs = 2500;
 const progress = new Progress();
 
-/** The plan's load, again and again until it is stopped. */
+/** The plan's load: all of it once, then its last step again and again until it is stopped. */
 class Load {
   readonly #command: readonly string[];
+  readonly #result: string;
   #child: StartedChild | null = null;
   #isStopped = false;
 
-  constructor(plan: string, port: number, out: string) {
-    const options = ['--endpoint', `http://127.0.0.1:${port}`, '--quiet', '--out', out];
+  constructor(plan: string, port: number, result: string) {
+    const options = ['--endpoint', `http://127.0.0.1:${port}`, '--quiet', '--out', result];
     this.#command = [process.execPath, generator, 'run', plan, ...options];
+    this.#result = result;
   }
 
-  /** Runs it once, to its end. */
-  async once(): Promise<void> {
+  async all(): Promise<void> {
     await runToEnd(clientPrefix, this.#command, '');
   }
 
-  begin(): void {
-    const child = start(clientPrefix, this.#command);
+  beginLastStep(): void {
+    const { steps } = JSON.parse(readFileSync(this.#result, 'utf8')) as LoadResult;
+    this.#repeat([...this.#command, '--step', steps.at(-1)?.step.name ?? '']);
+  }
+
+  #repeat(command: readonly string[]): void {
+    const child = start(clientPrefix, command);
     child.stdout?.resume();
     child.once('exit', () => {
-      if (!this.#isStopped) this.begin();
+      if (!this.#isStopped) this.#repeat(command);
     });
     this.#child = child;
   }
@@ -50,6 +58,10 @@ class Load {
     this.#isStopped = true;
     if (this.#child !== null) await stop(this.#child);
   }
+}
+
+interface LoadResult {
+  readonly steps: readonly { readonly step: { readonly name: string } }[];
 }
 
 async function profile(options: ProfileOptions, scratch: string): Promise<void> {
@@ -80,10 +92,10 @@ async function profile(options: ProfileOptions, scratch: string): Promise<void> 
     const load = new Load(plan, ours.gatewayPort, join(scratch, 'result.json'));
     try {
       progress.say('the plan once, to fill the cache and to warm up');
-      await load.once();
+      await load.all();
       await ours.settled();
-      load.begin();
-      await sleep(1500);
+      load.beginLastStep();
+      await sleep(settleMs);
       progress.say(`${seconds} s under ${profiler.name}`);
       await Promise.all(parts.map(([, { pid }]) => profiler.record(pid, seconds)));
       await tellSystemCalls(ours, parts);
@@ -99,7 +111,9 @@ async function profile(options: ProfileOptions, scratch: string): Promise<void> 
     const stacks = profiler.stacks(pid);
     const file = join(out, `${name.replaceAll(' ', '-')}.svg`);
     writeFileSync(file, flameGraph(`${name}: ${basename(plan)}`, stacks));
-    process.stdout.write(`${hottestTable(name, stacks)}\n${file} written\n`);
+    process.stdout.write(
+      `${hottestTable(name, stacks)}\n${Math.round(stacks.total)} ${profiler.unit}\n${file} written\n`,
+    );
   }
 }
 
@@ -150,7 +164,7 @@ function hottestTable(name: string, stacks: Stacks): string {
   for (const { name: called, kind, share } of stacks.hottest(hottestShown)) {
     rows.push([called.slice(0, 70), kind, percent(share)]);
   }
-  return `${rows.toString()}\n${Math.round(stacks.total)} samples`;
+  return rows.toString();
 }
 
 let options: ProfileOptions | null;

@@ -7,7 +7,8 @@ Loads an accelerator of its own after a plan of the load generator, on this mach
 time: a flame graph for each, the functions that most of it goes to, and the system calls a request.
 
   --processes N   1: gateway and node in one process; 2: each in its own (default: 2)
-  --seconds N     how long the profile takes; the plan is run again and again meanwhile (default: 10)
+  --seconds N     how long the profile takes; the plan is run once before, then its last step again and
+                  again (default: 10)
   --out DIR       where gateway.svg and node.svg go (default: data/profile)
 
 It uses perf where it is installed (scripts/peers install), else V8's profiler, which doesn't see the kernel's part.

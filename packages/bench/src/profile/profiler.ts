@@ -9,6 +9,8 @@ import type { Stacks } from './stacks.ts';
 
 export interface Profiler {
   readonly name: string;
+  /** What stacks are weighed in. */
+  readonly unit: string;
   /** What Node has to be started with. */
   readonly nodeFlags: readonly string[];
   /** Samples a process for that long. V8's own samples from its start to its end, so it has nothing to do here. */
@@ -30,6 +32,7 @@ function perf(directory: string): Profiler {
   const dataOf = (pid: number): string => join(directory, `perf-${pid}.data`);
   return {
     name: 'perf',
+    unit: 'samples',
     nodeFlags: ['--perf-basic-prof', '--interpreted-frames-native-stack'],
     record: async (pid, seconds) => {
       const record = ['record', '-e', 'cpu-clock', '-F', String(frequency), '-g'];
@@ -57,6 +60,7 @@ function perf(directory: string): Profiler {
 function ownProfiler(directory: string): Profiler {
   return {
     name: 'V8',
+    unit: 'µs',
     nodeFlags: ['--cpu-prof', `--cpu-prof-dir=${directory}`, '--cpu-prof-name=${pid}.cpuprofile'],
     record: () => Promise.resolve(),
     stacks: (pid) => {

@@ -11,6 +11,7 @@ const scale: Run['scale'] = {
   ranged: { kind: 'medium', count: 1 },
   blocks: 64 << 10,
   bulkBytes: 2 ** 28,
+  cold: { count: 2, bytes: 16 << 20 },
   peerSizes: ['4 KiB', '64 KiB', '1 MiB'],
 };
 
