@@ -219,7 +219,8 @@ describe('metadata', () => {
   });
 
   test('is written to a new log once most of the old one is out of date', () => {
-    const { rig, node } = warm({ nodeLimits: { metadataEntries: 20 } });
+    // So many slots that no other object shares the key's.
+    const { rig, node } = warm({ writeSlots: 2 ** 16, nodeLimits: { metadataEntries: 20 } });
     for (let i = 0; i < 20_000; i++) {
       rig.s3.put(rig.queue.now, 'b', `k${i % 30}`, 1);
       rig.get(`k${i % 30}`, { head: true });
