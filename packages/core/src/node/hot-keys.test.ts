@@ -290,6 +290,19 @@ describe('when nodes come and go', () => {
     rig.assertNothingLeft();
   });
 
+  test('a node that accepts no lease is asked nothing', () => {
+    // The same nodes are ranked next in both.
+    const one = hotRig();
+    const silent = one.rig.nodes.indexOf(one.holders[0]!);
+    const rig = rigWith();
+    rig.nodes[silent]!.isSilent = true;
+    readMany(rig, 3 * hotThreshold);
+    assert.equal(rig.count('leasesTaken'), 1);
+    assert.ok(rig.gateway.counters.spreadReads > 0, 'the other one is');
+    rig.nodes[silent]!.isSilent = false;
+    rig.assertNothingLeft();
+  });
+
   test('leases that never arrive are no hint: all reads go to the owner', () => {
     const rig = rigWith();
     rig.losesMessages = true;

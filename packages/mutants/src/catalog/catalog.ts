@@ -6,6 +6,7 @@ import { clusterBugs } from './cluster.ts';
 import { fillBugs } from './fills.ts';
 import { freshnessBugs } from './freshness.ts';
 import { handoverBugs } from './handovers.ts';
+import { hotKeyBugs } from './hot-keys.ts';
 import { journalBugs } from './journal.ts';
 import { livenessBugs } from './liveness.ts';
 import { loopBugs } from './loops.ts';
@@ -26,6 +27,7 @@ export const catalog: readonly PlantedBug[] = [
   ...livenessBugs,
   ...clusterBugs,
   ...handoverBugs,
+  ...hotKeyBugs,
   ...ringBugs,
   ...loopBugs,
 ];
