@@ -156,6 +156,26 @@ test('a gateway that hears of no ring follows the one that answers show', () => 
   });
 });
 
+test('a gateway whose nodes are all gone asks those of its configuration', () => {
+  tell({ cluster: { nodes: 1, spareNodes: 1 }, node: { fallbackWindowMs: 5000 } }, (story) => {
+    const [named, added] = story.world.nodes;
+    story.put('a/table', BLOCK);
+    story.add(added!);
+    story.leave(named!);
+    story.until(() => named!.run === null);
+    equal(story.get('a/table').status, 200);
+    const mend = story.fault('the only node is lost');
+    added!.kill();
+    // It begins a cluster anew, which knows of none before: the gateway's ring is newer.
+    named!.start();
+    story.until(() => named!.run!.cluster.isMember);
+    equal(story.world.gateways[0]!.run!.cluster.ring.current.member(named!.nodeId), null);
+    story.agree();
+    mend();
+    equal(story.get('a/table').status, 200);
+  });
+});
+
 /** A key whose home is the node that is about to be added. */
 function keyThatMoves(story: Story, added: NodeHost): string {
   const candidates = Array.from({ length: 200 }, (_, at) => `a/table-${at}`);
