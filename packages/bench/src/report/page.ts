@@ -15,13 +15,24 @@ export function withFigures(page: string, record: BenchRecord): string {
 }
 
 function figuresPart(record: BenchRecord): string {
+  const peers = record.comparisons.length === 0 ? [] : ['### All peers', comparisonRows(record)];
   return [
+    ...pictures(record),
     figureRows(record),
-    '### All peers',
-    comparisonRows(record),
+    ...peers,
     '### Runs',
     record.runs.map(runLine).join('\n'),
   ].join('\n\n');
+}
+
+/** Those that plots.ts draws of this record. */
+function pictures({ figures, comparisons }: BenchRecord): string[] {
+  const bySystem = '![CPU time of a cache hit, by system and size](docs/plots/cpu-a-request.svg)';
+  const byTarget = '![How much of each target is used](docs/plots/targets.svg)';
+  return [
+    ...(comparisons.length === 0 ? [] : [bySystem]),
+    ...(figures.every(({ used }) => used === null) ? [] : [byTarget]),
+  ];
 }
 
 function figureRows({ figures }: BenchRecord): string {

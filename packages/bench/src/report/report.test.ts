@@ -38,6 +38,24 @@ test('BENCHMARKS.md and its pictures are what docs/benchmarks.json gives', async
   }
 });
 
+test('the page shows those pictures that there are figures for, and lists peers only once they were measured', async () => {
+  const page = readFileSync(pageFile, 'utf8');
+  const withPeers = withRun(
+    emptyRecord,
+    run('a'),
+    [figure('P1', 1, 0.5)],
+    [bar('4 KiB', 'ours', 5)],
+  );
+  const without = withRun(emptyRecord, run('a'), [figure('P7c', 1)], []);
+  const [full, bare] = [await pageFor(page, withPeers), await pageFor(page, without)];
+  for (const { name } of await plotsOf(withPeers)) {
+    assert.ok(full.includes(`(docs/plots/${name}.svg)`), name);
+    assert.ok(!bare.includes(`(docs/plots/${name}.svg)`), name);
+  }
+  assert.match(full, /\*\*ours\*\*/);
+  assert.doesNotMatch(bare, /All peers/);
+});
+
 test('figures measured again replace those of the same number, and a run that nothing is left of goes', () => {
   const first = withRun(
     emptyRecord,
