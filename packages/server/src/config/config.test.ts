@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { availableParallelism } from 'node:os';
 import { test } from 'node:test';
 import type { Config } from './config.ts';
 import { loadConfig, readConfig } from './config.ts';
@@ -149,6 +150,11 @@ test('a node that names only a running one is reached where it listens', () => {
   const { node } = read(joining);
   assert.deepEqual(node?.address, { host: '10.0.1.14', port: 9400 });
   assert.equal(node.weight, 1);
+});
+
+test('a gateway has a loop for each core that the process may use, unless it is told otherwise', () => {
+  assert.equal(read(lone).gateway?.loops, availableParallelism());
+  assert.equal(read(lone.replace('[gateway]', '[gateway]\nloops = 3')).gateway?.loops, 3);
 });
 
 test("a gateway's region is its origin's, unless it has its own", () => {
