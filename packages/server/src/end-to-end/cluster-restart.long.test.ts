@@ -14,6 +14,7 @@ test('two rolling restarts at 1,200 requests a second fail none, and the hot set
   context.diagnostic(describeRestart(restart));
   const { reads, writes, hotBytes, bytesWhileThere } = restart;
   assert.deepEqual([reads.errors, writes.errors], [[], []]);
-  assert.ok(reads.requestsPerSecond + writes.requestsPerSecond >= 1000);
+  const rate = Math.round(reads.requestsPerSecond + writes.requestsPerSecond);
+  assert.ok(rate >= 1000, `${rate} requests a second: this machine is too busy for the proof`);
   assert.ok(bytesWhileThere <= hotBytes / 100, `${bytesWhileThere} of ${hotBytes} bytes`);
 });

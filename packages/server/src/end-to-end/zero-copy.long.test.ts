@@ -7,7 +7,10 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import type { MemoryS3 } from '@s3-accelerator/memory-s3/memory-s3.ts';
+import { agreedRing, NodeCluster } from '../testing/node-cluster.ts';
 import { arrangements, startRig, until } from '../testing/rig.ts';
+import type { S3Client } from '../testing/s3-client.ts';
 import { version, warm } from '../testing/versions.ts';
 
 const mib = 1 << 20;
@@ -91,39 +94,77 @@ function assertNothingCopied(calls: readonly Call[], who: string): void {
   assert.ok(all < (reads * objectBytes) / 10, `${who} copied ${all} bytes in all`);
 }
 
-for (const { name, processes } of arrangements) {
-  test(`hits of 4 MiB stay in the kernel (${name})`, { timeout: 300_000 }, async () => {
-    assertStrace();
-    const directory = mkdtempSync(join(tmpdir(), 's3-accelerator-strace-'));
-    const rig = await startRig({ processes, cache: '[cache.default_policy]\nimmutable = true' });
-    try {
-      const objects = [0, 1, 2, 3].map((index) => version(`object-${index}`, objectBytes));
-      for (const [index, bytes] of objects.entries()) {
-        rig.s3.put('bucket', `object-${index}`, bytes);
-        await warm(rig.client, 'bucket', `object-${index}`);
-      }
-      const { node, gateway } = rig.cluster;
-      const traces = [await trace(node.pid, join(directory, 'node'))];
-      if (processes === 2) traces.push(await trace(gateway.pid, join(directory, 'gateway')));
-      for (let read = 0; read < reads; read++) {
-        const { body } = await rig.client.get('bucket', `object-${read % 4}`);
-        assert.ok(body.equals(objects[read % 4]!));
-      }
-      const [nodeCalls = [], gatewayCalls] = await Promise.all(traces.map((one) => one.stop()));
-      const sent = sum(nodeCalls, 'sendfile');
-      assert.ok(sent >= reads * objectBytes * 0.95, `the node sent ${sent} bytes with sendfile`);
-      const files = nodeCalls.filter((call) => call.name === 'sendfile' && call.text.includes('<'));
-      assert.ok(files.every(({ text }) => !text.includes('sendfile(') || text.includes('/slab>')));
-      assertNothingCopied(nodeCalls, 'the node');
-      if (gatewayCalls !== undefined) {
-        const moved = sum(gatewayCalls, 'splice');
-        // Into the pipe, and out of it.
-        assert.ok(moved >= 2 * reads * objectBytes * 0.9, `the gateway spliced ${moved} bytes`);
-        assertNothingCopied(gatewayCalls, 'the gateway');
-      }
-    } finally {
-      await rig.stop();
-      rmSync(directory, { recursive: true, force: true });
+interface Watched {
+  readonly s3: MemoryS3;
+  readonly client: S3Client;
+  readonly nodes: readonly number[];
+  /** null when a node's process is the gateway too. */
+  readonly gateway: number | null;
+}
+
+/** Reads hits while every process is watched. */
+async function assertHitsStayInTheKernel({ s3, client, nodes, gateway }: Watched): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), 's3-accelerator-strace-'));
+  try {
+    const objects = [0, 1, 2, 3].map((index) => version(`object-${index}`, objectBytes));
+    for (const [index, bytes] of objects.entries()) {
+      s3.put('bucket', `object-${index}`, bytes);
+      await warm(client, 'bucket', `object-${index}`);
     }
+    const watch = (pid: number): Promise<Trace> => trace(pid, join(directory, String(pid)));
+    const nodeTraces = await Promise.all(nodes.map(watch));
+    const gatewayTrace = gateway === null ? null : await watch(gateway);
+    for (let read = 0; read < reads; read++) {
+      const { body } = await client.get('bucket', `object-${read % 4}`);
+      assert.ok(body.equals(objects[read % 4]!));
+    }
+    const nodeCalls = (await Promise.all(nodeTraces.map((one) => one.stop()))).flat();
+    const sent = sum(nodeCalls, 'sendfile');
+    assert.ok(sent >= reads * objectBytes * 0.95, `the nodes sent ${sent} bytes with sendfile`);
+    const files = nodeCalls.filter((call) => call.name === 'sendfile' && call.text.includes('<'));
+    assert.ok(files.every(({ text }) => !text.includes('sendfile(') || text.includes('/slab>')));
+    assertNothingCopied(nodeCalls, 'a node');
+    if (gatewayTrace === null) return;
+    const gatewayCalls = await gatewayTrace.stop();
+    const moved = sum(gatewayCalls, 'splice');
+    // Into the pipe, and out of it.
+    assert.ok(moved >= 2 * reads * objectBytes * 0.9, `the gateway spliced ${moved} bytes`);
+    assertNothingCopied(gatewayCalls, 'the gateway');
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+for (const { name, processes } of arrangements) {
+  test(`hits of 4 MiB stay in the kernel (${name})`, { timeout: 300_000 }, async (context) => {
+    assertStrace();
+    const rig = await startRig({ processes, cache: '[cache.default_policy]\nimmutable = true' });
+    context.after(() => rig.stop());
+    const { node, gateway } = rig.cluster;
+    await assertHitsStayInTheKernel({
+      ...rig,
+      nodes: [node.pid],
+      gateway: processes === 2 ? gateway.pid : null,
+    });
   });
 }
+
+test(
+  'hits of 4 MiB stay in the kernel (a gateway and three nodes)',
+  { timeout: 300_000 },
+  async (context) => {
+    assertStrace();
+    const cluster = await NodeCluster.begin();
+    context.after(() => cluster.stop());
+    const names = [0, 1, 2];
+    const nodes = await Promise.all(names.map((id) => cluster.startNode(id, { names })));
+    const { gateway, client } = await cluster.startGateway({ names });
+    await agreedRing([...nodes, gateway], 3);
+    await assertHitsStayInTheKernel({
+      s3: cluster.s3,
+      client,
+      nodes: nodes.map(({ running }) => running.pid),
+      gateway: gateway.running.pid,
+    });
+  },
+);

@@ -34,7 +34,7 @@ export interface RollingRestart {
 
 const ids = [0, 1, 2];
 const sizes =
-  '[{ bytes = "4KiB", weight = 5 }, { bytes = "64KiB", weight = 3 }, { from = "128KiB", to = "2MiB", weight = 2 }]';
+  '[{ bytes = "4KiB", weight = 6 }, { bytes = "64KiB", weight = 3 }, { from = "128KiB", to = "2MiB", weight = 1 }]';
 
 /** @throws when a process ends otherwise than well, or a load meets a wrong answer. Failed requests are in the results. */
 export async function rollingRestart(options: RollingRestartOptions): Promise<RollingRestart> {
