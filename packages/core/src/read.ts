@@ -137,6 +137,12 @@ export function copyHotHint(from: Readonly<HotHint>, into: HotHint): void {
   for (let at = 0; at < from.nodes.length; at++) into.nodes[at] = from.nodes[at]!;
 }
 
+/**
+ * Where the bytes of an answer come from. slot: they were stored. fetched: they were brought for whoever reads them now. kept: the
+ * same, and they are being stored.
+ */
+export type BodySource = 'slot' | 'fetched' | 'kept';
+
 export interface ReadAnswer {
   kind: 'metadata' | 'bytes' | 'failure';
   /** metadata: the object, as confirmed `ageMs` ago, good for `lifetimeMs` from that confirmation (Infinity: immutable). */
@@ -148,6 +154,8 @@ export interface ReadAnswer {
   bodyLength: number;
   /** metadata: the position of the first of them. Bytes of a blocks read begin where they were asked for. */
   bodyFirst: number;
+  /** Of the bytes that follow; for those who ask, nothing depends on it. */
+  source: BodySource;
   failure: ReadFailure;
   error: OriginError | null;
   /** metadata, bytes: of the placement that was asked about, home or chunk. */
@@ -163,6 +171,7 @@ export function newReadAnswer(): ReadAnswer {
     lifetimeMs: 0,
     bodyLength: 0,
     bodyFirst: 0,
+    source: 'slot',
     failure: 'peer',
     error: null,
     hot: newHotHint(),

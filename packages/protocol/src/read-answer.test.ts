@@ -10,6 +10,7 @@ import {
   newFrameHeader,
 } from './frame.ts';
 import {
+  bytesAnswerBound,
   decodeReadAnswer,
   encodeBytesAnswer,
   encodeFailureAnswer,
@@ -131,6 +132,29 @@ test('a failure has these bytes', () => {
       '583a20790d0a' +
       '3c452f3e',
   );
+});
+
+test('where the bytes of an answer come from crosses the wire in two flags', () => {
+  for (const [source, flags] of [
+    ['slot', 0],
+    ['fetched', 8],
+    ['kept', 24],
+  ] as const) {
+    const bytes = new Uint8Array(bytesAnswerBound());
+    encodeBytesAnswer(bytes, 0, 3, 7, mark, null, source);
+    assert.equal(bytes[5], flags);
+    const head = new Uint8Array(metadataAnswerBound(metadata));
+    encodeMetadataAnswer(head, 0, 3, metadata, 10, 1000, 0, 7, mark, null, source);
+    assert.equal(head[5], flags | 2);
+    for (const answer of [decode(bytes), decode(head)]) {
+      assert.ok(typeof answer !== 'string', 'it decodes');
+      assert.equal(answer.source, source);
+    }
+    bytes[5] = 16;
+    head[5] = 16;
+    assert.equal(decode(bytes), 'reserved', 'kept without having been fetched');
+    assert.equal(decode(head), 'reserved');
+  }
 });
 
 test('immutable metadata has an endless lifetime', () => {
@@ -260,7 +284,7 @@ test('figures, flags and bodies that make no sense are refused', () => {
     assert.equal(changed(encodeMetadata(1, 2), high + field + 3, 1), 'figure');
   }
   assert.equal(changed(encodeMetadata(1, 2, metadata.size, 0), 12, 1), 'figure');
-  assert.equal(changed(encodeMetadata(1, 2), 5, 8), 'reserved');
+  assert.equal(changed(encodeMetadata(1, 2), 5, 32), 'reserved');
   assert.equal(changed(encodeMetadata(1, 2), frameHeaderBytes + 58, 1), 'reserved');
   assert.equal(changed(encodeFailure('busy', null), frameHeaderBytes, 6), 'figure');
   assert.equal(changed(encodeFailure('busy', null), frameHeaderBytes + 1, 2), 'figure');

@@ -5,7 +5,7 @@
  *               zero u16, header length u32, etag, header lines; then `bodyLength` body bytes
  *               flag 1: immutable (lifetimeMs is Infinity); flag 2: knows checksums
  *     bytes     nothing; then `bodyLength` body bytes, those that were asked for
- *     both      flag 4: a hot hint ends the payload (hot-hint.ts)
+ *     both      flag 4: a hot hint ends the payload (hot-hint.ts); flag 8: the body was fetched for this read; flag 16: and is kept
  *     failure   kind u8, with error u8, status u16, code length u16, zero u16, header length u32, body length u32, code,
  *               header lines, error body
  *
@@ -14,6 +14,7 @@
  * Ages are rounded up and lifetimes down, so that crossing the wire never makes metadata look fresher than it is.
  */
 import type {
+  BodySource,
   HotHint,
   ObjectMetadata,
   OriginError,
@@ -42,7 +43,23 @@ const failureFixedBytes = 16;
 const immutableFlag = 1;
 const knowsChecksumsFlag = 2;
 const hintFlag = 4;
-const metadataFlags = immutableFlag | knowsChecksumsFlag | hintFlag;
+const fetchedFlag = 8;
+const keptFlag = 16;
+const bytesFlags = hintFlag | fetchedFlag | keptFlag;
+const metadataFlags = immutableFlag | knowsChecksumsFlag | bytesFlags;
+
+const sourceFlags: Readonly<Record<BodySource, number>> = {
+  slot: 0,
+  fetched: fetchedFlag,
+  kept: fetchedFlag | keptFlag,
+};
+
+/** Null for flags that contradict each other. */
+function sourceOf(flags: number): BodySource | null {
+  const isFetched = (flags & fetchedFlag) !== 0;
+  if ((flags & keptFlag) !== 0) return isFetched ? 'kept' : null;
+  return isFetched ? 'fetched' : 'slot';
+}
 const failures: readonly ReadFailure[] = [
   'changed',
   'uncacheable',
@@ -73,6 +90,7 @@ export function encodeMetadataAnswer(
   bodyLength: number,
   ringMark: number,
   hot: HotHint | null = null,
+  source: BodySource = 'slot',
 ): number {
   const hint = sendableHint(hot);
   const immutable = lifetimeMs === Infinity;
@@ -94,7 +112,8 @@ export function encodeMetadataAnswer(
   const flags =
     (immutable ? immutableFlag : 0) |
     (metadata.knowsChecksums ? knowsChecksumsFlag : 0) |
-    (hint === null ? 0 : hintFlag);
+    (hint === null ? 0 : hintFlag) |
+    sourceFlags[source];
   const { answerMetadata } = FrameType;
   encodeFrameHeader(into, start, answerMetadata, flags, requestId, payload, bodyLength, ringMark);
   return at;
@@ -113,10 +132,11 @@ export function encodeBytesAnswer(
   bodyLength: number,
   ringMark: number,
   hot: HotHint | null = null,
+  source: BodySource = 'slot',
 ): number {
   const { answerBytes } = FrameType;
   const hint = sendableHint(hot);
-  const flags = hint === null ? 0 : hintFlag;
+  const flags = (hint === null ? 0 : hintFlag) | sourceFlags[source];
   const payload = hintBytes(hint);
   encodeFrameHeader(into, start, answerBytes, flags, requestId, payload, bodyLength, ringMark);
   const at = start + frameHeaderBytes;
@@ -170,12 +190,16 @@ export function decodeReadAnswer(
   into.error = null;
   into.bodyLength = header.bodyLength;
   into.hot.remainingMs = 0;
+  into.source = 'slot';
   switch (header.type) {
-    case FrameType.answerBytes:
+    case FrameType.answerBytes: {
       into.kind = 'bytes';
-      if (header.flags === hintFlag) return decodeHint(bytes, start, end, into.hot);
-      if (header.flags !== 0) return 'reserved';
+      const source = sourceOf(header.flags);
+      if ((header.flags & ~bytesFlags) !== 0 || source === null) return 'reserved';
+      into.source = source;
+      if ((header.flags & hintFlag) !== 0) return decodeHint(bytes, start, end, into.hot);
       return start === end ? null : 'length';
+    }
     case FrameType.answerMetadata:
       return decodeMetadata(bytes, start, end, header, into);
     case FrameType.answerFailure:
@@ -193,7 +217,9 @@ function decodeMetadata(
   into: ReadAnswer,
 ): FrameFault | null {
   if (end - start < metadataFixedBytes) return 'length';
-  if ((header.flags & ~metadataFlags) !== 0) return 'reserved';
+  const source = sourceOf(header.flags);
+  if ((header.flags & ~metadataFlags) !== 0 || source === null) return 'reserved';
+  into.source = source;
   if (readU16(bytes, start + 58) !== 0) return 'reserved';
   const etagStart = start + metadataFixedBytes;
   const headersStart = etagStart + readU16(bytes, start + 56);

@@ -28,6 +28,7 @@ import { newReadRequest, type ObjectMetadata, type ReadRequest } from '../read.t
 import { newResolvedRange, type ResolvedRange } from '../s3/byte-range.ts';
 import { newClientRequest, type ClientRequest } from './client-request.ts';
 import type { ExchangeId, ReadId } from './effects.ts';
+import type { CachedMetadata } from './metadata-cache.ts';
 
 export class ClientRead {
   exchange: ExchangeId = -1;
@@ -37,6 +38,8 @@ export class ClientRead {
 
   /** The version that is served, null until it is known. */
   metadata: ObjectMetadata | null = null;
+  /** The same with since when it is known. */
+  known: CachedMetadata | null = null;
   readonly range: ResolvedRange = newResolvedRange();
   headSent = false;
 
@@ -74,6 +77,7 @@ export class ClientRead {
     asked.wantsChecksums = request.wantsChecksums;
     asked.conditions = request.conditions;
     this.metadata = null;
+    this.known = null;
     this.headSent = false;
     this.position = 0;
     this.askedTo = 0;

@@ -8,6 +8,7 @@
  */
 import type { ObjectMetadata, OriginError, ReadRequest } from '../read.ts';
 import type { ErrorCode } from '../s3/errors.ts';
+import type { CachedMetadata } from './metadata-cache.ts';
 
 /** The driver's name for one client request; the core only hands it back. */
 export type ExchangeId = number;
@@ -26,7 +27,8 @@ export interface GatewayEffects {
 
   /**
    * Queues the head of an answer that serves an object. status 200: `length` is the size; 206: bytes [first, first + length)
-   * of `metadata.size`; 304: no body. `length` body bytes follow by relayBody (none on HEAD).
+   * of `metadata.size`; 304: no body. `length` body bytes follow by relayBody (none on HEAD). `known` says since when S3
+   * describes the object so; it changed `restarts` times while it was being read.
    */
   answerHead(
     exchange: ExchangeId,
@@ -34,6 +36,8 @@ export interface GatewayEffects {
     metadata: ObjectMetadata,
     first: number,
     length: number,
+    known: CachedMetadata,
+    restarts: number,
   ): void;
   /**
    * Moves the body bytes of an answer that `onAnswer` announced to the client, behind what is queued. `onBodyQueued` follows

@@ -2,6 +2,7 @@
  * How an exchange ends: each way takes back the reads that are still out and gives the record back before it tells the
  * driver, which may begin the next request at once.
  */
+import { assert } from '../base/assert.ts';
 import { IdTable } from '../base/id-table.ts';
 import { SlotPool } from '../base/slot-pool.ts';
 import type { ObjectMetadata, OriginError } from '../read.ts';
@@ -70,10 +71,11 @@ export class Exchanges {
     first: number,
     length: number,
   ): void {
-    const { exchange } = client;
+    const { exchange, known, restarts } = client;
+    assert(known !== null, 'what is answered is known');
     this.#counters.withoutBody += 1;
     this.release(client);
-    this.#effects.answerHead(exchange, status, metadata, first, length);
+    this.#effects.answerHead(exchange, status, metadata, first, length, known, restarts);
     this.#effects.finish(exchange);
   }
 
@@ -129,6 +131,7 @@ export class Exchanges {
   release(client: ClientRead): void {
     this.withdrawReads(client);
     client.metadata = null;
+    client.known = null;
     this.#byExchange.delete(client.exchange);
     this.#clients.release(client.id);
   }

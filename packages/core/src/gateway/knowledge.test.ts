@@ -34,7 +34,7 @@ const after = (moment: number): number => {
 /** The ETag that may be used at a moment. */
 const usableAt = (knowledge: Knowledge, now: number): string | undefined => {
   moment.now = now;
-  return knowledge.usable(hash)?.etag;
+  return knowledge.usable(hash)?.metadata.etag;
 };
 
 test('metadata is usable until its lifetime is over, counted from when S3 was asked', () => {

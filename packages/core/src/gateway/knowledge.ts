@@ -9,7 +9,7 @@
 import type { Hash128 } from '../base/hash.ts';
 import type { ObjectMetadata } from '../read.ts';
 import type { GatewayLimits } from './limits.ts';
-import { MetadataCache } from './metadata-cache.ts';
+import { MetadataCache, type CachedMetadata } from './metadata-cache.ts';
 import type { Moment } from './moment.ts';
 import type { WriteEpochs } from './write-epochs.ts';
 
@@ -33,10 +33,10 @@ export class Knowledge {
   }
 
   /** Metadata that may be used right now, else null. */
-  usable(hash: Hash128): ObjectMetadata | null {
+  usable(hash: Hash128): CachedMetadata | null {
     const entry = this.metadata.get(hash);
     if (entry === null || entry.validUntil <= this.#moment.now) return null;
-    return entry.knownAfter < this.#epochs.since(hash) ? null : entry.metadata;
+    return entry.knownAfter < this.#epochs.since(hash) ? null : entry;
   }
 
   /** The moment that a lookup's metadata must be newer than, -Infinity when any will do. */
@@ -55,14 +55,16 @@ export class Knowledge {
     demandedAt: number,
     ageMs: number,
     lifetimeMs: number,
-  ): void {
+  ): CachedMetadata {
     const confirmedAt = askedAt - ageMs;
     const knownAfter = Math.max(demandedAt, confirmedAt - clockGrainMs);
     const validUntil =
       lifetimeMs === Infinity
         ? Infinity
         : Math.min(confirmedAt + lifetimeMs, askedAt + this.#limits.gatewayTtlMs);
-    this.metadata.put(hash, { metadata, validUntil, knownAfter });
+    const known = { metadata, validUntil, knownAfter };
+    this.metadata.put(hash, known);
+    return known;
   }
 
   /** Call it before the write is forwarded. */

@@ -115,7 +115,7 @@ class History {
     const known = knowledge.usable(hash);
     if (known !== null) {
       assert.ok(this.now >= object.doubtUntil, 'in doubt nothing is taken from memory');
-      object.judge(known.etag, seenFrom);
+      object.judge(known.metadata.etag, seenFrom);
       return;
     }
     const askedAt = now();

@@ -222,14 +222,15 @@ export class Pieces {
   }
 
   #relay(client: ClientRead, piece: OutstandingRead): void {
-    const { metadata, range, exchange } = client;
-    assert(metadata !== null, 'a body belongs to a version');
+    const { metadata, known, range, exchange, restarts } = client;
+    assert(metadata !== null && known !== null, 'a body belongs to a version');
     piece.stage = 'relaying';
     if (!client.headSent) {
       client.headSent = true;
       const status = range.kind === 'part' ? 206 : 200;
       const length = range.last - range.first + 1;
-      this.#effects.answerHead(exchange, status, metadata, range.first, length);
+      const { first } = range;
+      this.#effects.answerHead(exchange, status, metadata, first, length, known, restarts);
     }
     this.#effects.relayBody(exchange, piece.id);
   }

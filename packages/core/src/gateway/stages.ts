@@ -44,13 +44,14 @@ export class Stages {
   start(client: ClientRead): void {
     const { knowledge, counters, pieces } = this.#parts;
     const known = knowledge.usable(client.asked.hash);
-    if (known === null || (needsChecksums(client) && !known.knowsChecksums)) {
+    if (known === null || (needsChecksums(client) && !known.metadata.knowsChecksums)) {
       this.#lookUp(client, nobody);
       return;
     }
     counters.metadataHits += 1;
-    client.metadata = known;
-    if (!this.#answersFromMetadata(client, known)) pieces.begin(client);
+    client.metadata = known.metadata;
+    client.known = known;
+    if (!this.#answersFromMetadata(client, known.metadata)) pieces.begin(client);
   }
 
   /** A node answered, whatever it was. */
@@ -163,7 +164,9 @@ export class Stages {
     const { knowledge, reads, effects, counters, pieces } = this.#parts;
     const { hash } = client.asked;
     const { ageMs, lifetimeMs, bodyLength, bodyFirst } = answer;
-    knowledge.learn(hash, metadata, read.askedAt, client.demandedAt, ageMs, lifetimeMs);
+    const { askedAt } = read;
+    const known = knowledge.learn(hash, metadata, askedAt, client.demandedAt, ageMs, lifetimeMs);
+    client.known = known;
     client.metadata = metadata;
     reads.answered(read);
     if (bodyLength === 0) this.#forgetRead(client, read);

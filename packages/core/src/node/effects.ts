@@ -71,7 +71,7 @@ export interface NodeEffects extends JournalEffects {
     offset: number,
     length: number,
   ): void;
-  /** The same out of fill memory. */
+  /** The same out of fill memory. `isKept`: the bytes are to be stored. */
   answerMetadataFromMemory(
     asker: Asker,
     metadata: ObjectMetadata,
@@ -80,12 +80,16 @@ export interface NodeEffects extends JournalEffects {
     bodyFirst: number,
     memory: number,
     length: number,
+    isKept: boolean,
   ): void;
 
   /** Answers a blocks read with `length` bytes at `offset` of a slot. The slot is pinned until `onSlotSent`. */
   answerFromSlot(asker: Asker, slot: SlotId, offset: number, length: number): void;
-  /** Begins an answer of `length` bytes that come by `continueFromMemory`, all of them, or end with `abortAnswer`. */
-  beginAnswer(asker: Asker, length: number): void;
+  /**
+   * Begins an answer of `length` bytes that come by `continueFromMemory`, all of them, or end with `abortAnswer`. `isKept`: the
+   * first of them are to be stored.
+   */
+  beginAnswer(asker: Asker, length: number, isKept: boolean): void;
   /** Sends bytes [memory, memory + length) of the fill memory; when they complete the answer, the asker is done. */
   continueFromMemory(asker: Asker, memory: number, length: number): void;
   /** An answer that had begun can't be completed. */

@@ -151,7 +151,7 @@ export class Fills {
         return;
       }
       direct.hasBegun = true;
-      effects.beginAnswer(direct.asker, direct.length);
+      effects.beginAnswer(direct.asker, direct.length, false);
       effects.receiveDirect(fetch.id, direct.asker);
       return;
     }

@@ -133,6 +133,7 @@ export class Segments {
       first,
       memory,
       length,
+      segment.isAdmitted,
     );
     return true;
   }
@@ -148,7 +149,7 @@ export class Segments {
     }
     if (!reader.hasBegun) {
       reader.hasBegun = true;
-      effects.beginAnswer(reader.asker, length);
+      effects.beginAnswer(reader.asker, length, segment.isAdmitted);
     }
     const end = isWhole ? reader.last + 1 : arrivedTo;
     const memory = segment.memory + reader.position - segment.first;

@@ -156,8 +156,8 @@ export const freshnessBugs: readonly PlantedBug[] = [
     name: 'hit-not-held-against-writes',
     breaks: [4],
     file: knowledge,
-    find: 'return entry.knownAfter < this.#epochs.since(hash) ? null : entry.metadata;',
-    replace: 'return entry.metadata;',
+    find: 'return entry.knownAfter < this.#epochs.since(hash) ? null : entry;',
+    replace: 'return entry;',
     why: 'A loop answers from metadata of before a write, until its lifetime is over.',
   },
   {

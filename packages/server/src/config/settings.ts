@@ -440,7 +440,7 @@ export const settings = {
     }),
     debug_headers: flag({
       default: false,
-      doc: 'Every answer says in `x-accel-cache` whether it was a `hit`, a `miss` or a `bypass`. Otherwise only those do whose request has the header `x-accel-debug: 1`.',
+      doc: 'Every answer says in `x-accel-cache`, `x-accel-age` and `x-accel-node` how the cache took part in it. Otherwise only those do whose request has the header `x-accel-debug: 1`.',
     }),
     read_timeout_ms: integer({
       min: 10,

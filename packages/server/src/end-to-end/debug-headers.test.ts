@@ -1,7 +1,8 @@
 // Answers that say how the cache took part in them: to those who ask, or to all.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startRig, type Rig } from '../testing/rig.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startRig, until, type Rig } from '../testing/rig.ts';
 import { getOf, type Call } from '../testing/s3-client.ts';
 import { pathOf } from '../testing/sign.ts';
 import { version } from '../testing/versions.ts';
@@ -23,7 +24,7 @@ test('a hit, a miss and what goes by the cache say so to those who ask', async (
     rig.s3.put('bucket', 'other', bytes);
     const get = getOf('bucket', 'key');
     const head: Call = { method: 'HEAD', target: pathOf('bucket', 'other') };
-    assert.equal(await stateOf(rig, get), 'miss');
+    assert.equal(await stateOf(rig, get), 'stored');
     while ((await stateOf(rig, get)) !== 'hit') await new Promise(setImmediate);
     assert.equal(await stateOf(rig, getOf('bucket', 'key', 'bytes=5-9')), 'hit');
     assert.equal(await stateOf(rig, head), 'miss');
@@ -39,12 +40,49 @@ test('a hit, a miss and what goes by the cache say so to those who ask', async (
   }
 });
 
-test('with gateway.debug_headers every answer says so, and what a node elsewhere sent is remote', async () => {
+test('a first read that isn’t kept is a miss, the second is stored, the third a hit', async () => {
+  for (const processes of [1, 2] as const) {
+    const rig = await startRig({ processes });
+    try {
+      rig.s3.put('bucket', 'key', bytes);
+      const get = getOf('bucket', 'key');
+      assert.equal(await stateOf(rig, get), 'miss');
+      assert.equal(await stateOf(rig, get), 'stored');
+      await until('the block to be published', async () => (await stateOf(rig, get)) === 'hit');
+    } finally {
+      await rig.stop();
+    }
+  }
+});
+
+test('an object that changed under a read says that the read began anew', async () => {
+  const rig = await startRig({ processes: 1, cache });
+  try {
+    rig.s3.put('bucket', 'key', version('one', 3 << 20));
+    assert.equal(await stateOf(rig, getOf('bucket', 'key', 'bytes=0-9')), 'stored');
+    rig.s3.put('bucket', 'key', version('two', 3 << 20));
+    // A block that isn't stored: it is asked for by the ETag that is gone.
+    const later = getOf('bucket', 'key', `bytes=${2 << 20}-${(2 << 20) + 9}`);
+    assert.equal(await stateOf(rig, later), 'stale-restart');
+  } finally {
+    await rig.stop();
+  }
+});
+
+test('with gateway.debug_headers every answer says so, how old it is and which node sent it', async () => {
   const rig = await startRig({ processes: 2, cache, gateway: 'debug_headers = true' });
   try {
     rig.s3.put('bucket', 'key', bytes);
-    assert.equal(await stateOf(rig, getOf('bucket', 'key'), []), 'remote');
-    assert.equal(await stateOf(rig, { method: 'HEAD', target: '/bucket/key' }, []), 'hit');
+    const first = await rig.client.get('bucket', 'key');
+    assert.equal(first.header('x-accel-cache'), 'stored');
+    assert.equal(first.header('x-accel-node'), '0');
+    assert.match(first.header('x-accel-age'), /^\d+\.\d{3}$/);
+    await sleep(1100);
+    const later = await rig.client.call({ method: 'HEAD', target: '/bucket/key' });
+    assert.equal(later.header('x-accel-cache'), 'hit');
+    assert.equal(later.header('x-accel-node'), '', 'the gateway knew enough');
+    const age = Number(later.header('x-accel-age'));
+    assert.ok(age >= 1.1 && age < 20, `${age} s`);
     assert.equal(await stateOf(rig, { method: 'GET', target: '/' }, []), 'bypass');
   } finally {
     await rig.stop();

@@ -17,6 +17,7 @@ import type {
   ReadId,
 } from '@s3-accelerator/core/gateway/effects.ts';
 import { Gateway } from '@s3-accelerator/core/gateway/gateway.ts';
+import type { CachedMetadata } from '@s3-accelerator/core/gateway/metadata-cache.ts';
 import type { ClientRequest } from '@s3-accelerator/core/gateway/client-request.ts';
 import type { WriteOutcome } from '@s3-accelerator/core/gateway/knowledge.ts';
 import type { GatewayLimits } from '@s3-accelerator/core/gateway/limits.ts';
@@ -39,7 +40,7 @@ import { slotOfToken, tokenOfSlot } from '../node/link-answers.ts';
 import { localAsker, type NodeDriver } from '../node/node-driver.ts';
 import type { ReadableSlab } from '../disk/disk-files.ts';
 import type { PeerEvents } from '../peers/reads.ts';
-import { CacheReport, type BodySource } from './cache-report.ts';
+import { CacheReport } from './cache-report.ts';
 import { LocalReads, type LocalReadEvents } from './local-reads.ts';
 import { ObjectHeads } from './object-heads.ts';
 import { RemoteReads } from './remote-reads.ts';
@@ -196,15 +197,13 @@ export class GatewayDriver implements GatewayEffects, PeerEvents, LocalReadEvent
   // What nodes answered.
 
   onAnswer(read: ReadId, answer: ReadAnswer): void {
-    this.#report.hearing(answer, this.#sourceOf(read));
+    this.#report.hearing(
+      answer,
+      this.#remoteReads.nodeOf(read) ?? this.#options.local?.nodeId ?? null,
+    );
     this.gateway.onAnswer(this.#options.now(), read, answer);
     this.#report.heard();
     if (answer.bodyLength === 0) this.#remoteReads.end(read);
-  }
-
-  #sourceOf(read: ReadId): BodySource {
-    if (this.#remoteReads.has(read)) return 'link';
-    return this.#localReads.announcesSlot ? 'slot' : 'fill';
   }
 
   onBodyQueued(read: ReadId): void {
@@ -244,7 +243,7 @@ export class GatewayDriver implements GatewayEffects, PeerEvents, LocalReadEvent
     }
     if (this.remote === null)
       throw new Error('the ring names a node that this process has no way to');
-    this.#remoteReads.begin(read);
+    this.#remoteReads.begin(read, nodeId);
     this.remote.sendRead(read, nodeId, request);
   }
 
@@ -264,6 +263,8 @@ export class GatewayDriver implements GatewayEffects, PeerEvents, LocalReadEvent
     metadata: ObjectMetadata,
     first: number,
     length: number,
+    known: CachedMetadata,
+    restarts: number,
   ): void {
     this.#sendHead();
     const heads = this.#heads;
@@ -275,7 +276,7 @@ export class GatewayDriver implements GatewayEffects, PeerEvents, LocalReadEvent
       first,
       length,
       withChecksums,
-      this.#report.of(exchange as ExchangeId, this.#options.now()),
+      this.#report.of(exchange as ExchangeId, this.#options.now(), known, restarts),
     );
     this.#headOffset = heads.offset;
     this.#headExchange = exchange;

@@ -16,6 +16,7 @@ import { slotOf } from '@s3-accelerator/core/base/slot-pool.ts';
 import {
   copyHotHint,
   newReadAnswer,
+  type BodySource,
   type HotHint,
   type OriginError,
   type ReadAnswer,
@@ -79,11 +80,6 @@ export class LocalReads implements NodeAnswers {
   /** Whether `drain` has nothing to tell. */
   get isIdle(): boolean {
     return this.#waitingCount === 0;
-  }
-
-  /** Whether the answer that the gateway hears about right now is stored bytes: those of a slot. */
-  get announcesSlot(): boolean {
-    return this.#announced !== null && this.#announced.slot >= 0;
   }
 
   /** Tells the gateway what the node answered. Call it outside of any event of the core. */
@@ -152,8 +148,10 @@ export class LocalReads implements NodeAnswers {
     confirmed: Confirmation,
     bodyFirst: number,
     bytes: Uint8Array,
+    source: BodySource,
   ): void {
     const local = this.#begin(read, 'metadata', bytes.length);
+    local.answer.source = source;
     this.#confirm(local, confirmed, bodyFirst);
     local.held = [bytes];
     local.received = bytes.length;
@@ -171,8 +169,8 @@ export class LocalReads implements NodeAnswers {
     this.#fromFile(local, fileOffset, slot);
   }
 
-  beginAnswer(read: number, length: number): void {
-    this.#begin(read, 'bytes', length);
+  beginAnswer(read: number, length: number, source: BodySource): void {
+    this.#begin(read, 'bytes', length).answer.source = source;
   }
 
   continueAnswer(read: number, bytes: Uint8Array): void {
@@ -212,6 +210,7 @@ export class LocalReads implements NodeAnswers {
     local.answer.metadata = null;
     local.answer.error = null;
     local.answer.bodyLength = bodyLength;
+    local.answer.source = 'slot';
     local.answer.hot.remainingMs = 0;
     local.exchange = nobody;
     local.slot = nobody;

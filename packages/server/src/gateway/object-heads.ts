@@ -7,7 +7,7 @@ import type { ObjectMetadata, OriginError } from '@s3-accelerator/core/read.ts';
 import type { ExchangeId } from '../http/exchange.ts';
 import type { HttpServer } from '../http/http-server.ts';
 import { noBody } from '../http/response-writer.ts';
-import { cacheHeader, type CacheState } from './cache-report.ts';
+import { writeReport, type CacheNote } from './cache-report.ts';
 
 const checksumPrefix = Buffer.from('x-amz-checksum-', 'latin1');
 const LF = 0x0a;
@@ -47,14 +47,14 @@ export class ObjectHeads {
     first: number,
     length: number,
     withChecksums: boolean,
-    cache: CacheState | null,
+    note: CacheNote | null,
   ): number {
     const writer = this.#server.beginAnswer(exchange, status, status === 304 ? noBody : length);
     if (writer === null) return 0;
     const { headerLines } = metadata;
     const start = withChecksums && status === 200 ? 0 : checksumLinesEnd(headerLines);
     writer.lines(start === 0 ? headerLines : headerLines.subarray(start));
-    if (cache !== null) writer.header(cacheHeader, cache);
+    if (note !== null) writeReport(writer, note);
     if (status === 206) writer.contentRange(first, first + length - 1, metadata.size);
     return writer.end();
   }

@@ -1,7 +1,7 @@
 /**
- * Reads under way at nodes in other processes, and the exchange that each one's body goes to once that is known.
+ * Reads under way at nodes in other processes: at which one, and the exchange that each one's body goes to once that is known.
  *
- * Filed by the slot in a read's id, so that a hit allocates nothing. Memory: 16 bytes for each read that was ever under way at
+ * Filed by the slot in a read's id, so that a hit allocates nothing. Memory: 24 bytes for each read that was ever under way at
  * the same time.
  */
 import { slotOf } from '@s3-accelerator/core/base/slot-pool.ts';
@@ -12,20 +12,28 @@ export class RemoteReads {
   /** The read in each slot, `none` for an empty one. */
   readonly #reads: number[] = [];
   readonly #exchanges: number[] = [];
+  readonly #nodes: number[] = [];
 
-  begin(read: number): void {
+  begin(read: number, nodeId: number): void {
     const slot = slotOf(read);
     // Slots are handed out in any order; the arrays stay without holes.
     while (this.#reads.length <= slot) {
       this.#reads.push(none);
       this.#exchanges.push(none);
+      this.#nodes.push(none);
     }
     this.#reads[slot] = read;
     this.#exchanges[slot] = none;
+    this.#nodes[slot] = nodeId;
   }
 
   has(read: number): boolean {
     return this.#reads[slotOf(read)] === read;
+  }
+
+  /** The node that was asked; null for a read that isn't here. */
+  nodeOf(read: number): number | null {
+    return this.has(read) ? (this.#nodes[slotOf(read)] ?? null) : null;
   }
 
   goTo(read: number, exchange: number): void {

@@ -3,6 +3,7 @@
  * into file offsets and bytes before it comes here.
  */
 import type {
+  BodySource,
   HotHint,
   ObjectMetadata,
   OriginError,
@@ -36,6 +37,7 @@ export interface NodeAnswers {
     confirmed: Confirmation,
     bodyFirst: number,
     bytes: Uint8Array,
+    source: BodySource,
   ): void;
   /** `hot`: who else serves what was asked for, null for nobody. */
   answerFromFile(
@@ -45,7 +47,7 @@ export interface NodeAnswers {
     slot: number,
     hot: HotHint | null,
   ): void;
-  beginAnswer(id: number, length: number): void;
+  beginAnswer(id: number, length: number, source: BodySource): void;
   continueAnswer(id: number, bytes: Uint8Array): void;
   abortAnswer(id: number): void;
   answerFailure(id: number, failure: ReadFailure, error: OriginError | null): void;

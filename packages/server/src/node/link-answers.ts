@@ -1,5 +1,5 @@
 /** The node's answers on their way over links: names the slab's descriptor, and lets slots travel as tokens. */
-import type { HotHint, OriginError, ReadFailure } from '@s3-accelerator/core/read.ts';
+import type { BodySource, HotHint, OriginError, ReadFailure } from '@s3-accelerator/core/read.ts';
 import type { LinkServer } from '../peers/link-server.ts';
 import type { Confirmation, NodeAnswers } from './answers.ts';
 
@@ -47,8 +47,10 @@ export class LinkAnswers implements NodeAnswers {
     { metadata, ageMs, lifetimeMs, hot }: Confirmation,
     bodyFirst: number,
     bytes: Uint8Array,
+    source: BodySource,
   ): void {
-    this.#links.answerMetadataFromMemory(id, metadata, ageMs, lifetimeMs, bodyFirst, bytes, hot);
+    const links = this.#links;
+    links.answerMetadataFromMemory(id, metadata, ageMs, lifetimeMs, bodyFirst, bytes, hot, source);
   }
 
   answerFromFile(
@@ -62,8 +64,8 @@ export class LinkAnswers implements NodeAnswers {
     this.#links.answerBytesFromFile(id, this.#descriptor, fileOffset, length, token, hot);
   }
 
-  beginAnswer(id: number, length: number): void {
-    this.#links.beginAnswer(id, length);
+  beginAnswer(id: number, length: number, source: BodySource): void {
+    this.#links.beginAnswer(id, length, source);
   }
 
   continueAnswer(id: number, bytes: Uint8Array): void {

@@ -23,6 +23,7 @@ import type { U64, Hash128 } from '@s3-accelerator/core/base/hash.ts';
 import type { Layout } from '@s3-accelerator/core/layout.ts';
 import type { NodeMessage } from '@s3-accelerator/core/node-message.ts';
 import type {
+  BodySource,
   HotHint,
   ObjectMetadata,
   OriginError,
@@ -332,10 +333,12 @@ export class NodeDriver implements NodeEffects, FetchEvents, NodeDiskEvents {
     bodyFirst: number,
     memory: number,
     length: number,
+    isKept: boolean,
   ): void {
     const confirmed = this.#confirm(asker, metadata, ageMs, lifetimeMs);
     const bytes = this.#options.fillMemory.subarray(memory, memory + length);
-    this.#answersOf(asker).answerMetadataFromBytes(asker >>> 1, confirmed, bodyFirst, bytes);
+    const answers = this.#answersOf(asker);
+    answers.answerMetadataFromBytes(asker >>> 1, confirmed, bodyFirst, bytes, sourceOf(isKept));
   }
 
   answerFromSlot(asker: Asker, slot: SlotId, offset: number, length: number): void {
@@ -344,8 +347,8 @@ export class NodeDriver implements NodeEffects, FetchEvents, NodeDiskEvents {
     this.#answersOf(asker).answerFromFile(asker >>> 1, fileOffset, length, slot, hot);
   }
 
-  beginAnswer(asker: Asker, length: number): void {
-    this.#answersOf(asker).beginAnswer(asker >>> 1, length);
+  beginAnswer(asker: Asker, length: number, isKept: boolean): void {
+    this.#answersOf(asker).beginAnswer(asker >>> 1, length, sourceOf(isKept));
   }
 
   continueFromMemory(asker: Asker, memory: number, length: number): void {
@@ -443,4 +446,9 @@ export class NodeDriver implements NodeEffects, FetchEvents, NodeDiskEvents {
     confirmed.hot = this.#hintOf(asker);
     return confirmed;
   }
+}
+
+/** Of bytes out of the fill memory. */
+function sourceOf(isKept: boolean): BodySource {
+  return isKept ? 'kept' : 'fetched';
 }

@@ -12,6 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Asker } from '@s3-accelerator/core/node/effects.ts';
 import type { NodeMessage } from '@s3-accelerator/core/node-message.ts';
 import type {
+  BodySource,
   HotHint,
   ObjectMetadata,
   OriginError,
@@ -162,7 +163,7 @@ export class LinkServer implements ReadAnswererOwner {
   ): void {
     const record = this.#take(asker);
     if (record === null) return;
-    this.#sendMetadata(record, metadata, ageMs, lifetimeMs, 0, 0, hot);
+    this.#sendMetadata(record, metadata, ageMs, lifetimeMs, 0, 0, hot, 'slot');
     this.#askers.release(record);
   }
 
@@ -209,10 +210,12 @@ export class LinkServer implements ReadAnswererOwner {
     bodyFirst: number,
     bytes: Uint8Array,
     hot: HotHint | null = null,
+    source: BodySource = 'fetched',
   ): void {
     const record = this.#take(asker);
     if (record === null) return;
-    this.#sendMetadata(record, metadata, ageMs, lifetimeMs, bodyFirst, bytes.length, hot);
+    const { length } = bytes;
+    this.#sendMetadata(record, metadata, ageMs, lifetimeMs, bodyFirst, length, hot, source);
     record.link?.sendBytes(bytes);
     this.#askers.release(record);
   }
@@ -236,17 +239,18 @@ export class LinkServer implements ReadAnswererOwner {
   }
 
   /** Begins the answer of a blocks read whose `length` bytes come by `continueAnswer`. */
-  beginAnswer(asker: Asker, length: number): void {
+  beginAnswer(asker: Asker, length: number, source: BodySource = 'fetched'): void {
     const record = this.#askers.get(asker);
     if (record === null) return;
     record.stage = 'answering';
     record.missing = length;
     if (record.exclusive) {
-      this.#sendBytesHead(record, length);
+      this.#sendBytesHead(record, length, source);
     } else {
       record.whole = new Uint8Array(bytesAnswerBound() + length);
       const { mark } = this.#context.ring;
-      record.wholeLength = encodeBytesAnswer(record.whole, 0, record.requestId, length, mark);
+      const { requestId, whole } = record;
+      record.wholeLength = encodeBytesAnswer(whole, 0, requestId, length, mark, null, source);
     }
   }
 
@@ -384,6 +388,7 @@ export class LinkServer implements ReadAnswererOwner {
     bodyFirst: number,
     bodyLength: number,
     hot: HotHint | null,
+    source: BodySource,
   ): void {
     const { reactor } = this.#context;
     const { link, requestId } = record;
@@ -400,18 +405,20 @@ export class LinkServer implements ReadAnswererOwner {
       bodyLength,
       this.#context.ring.mark,
       hot,
+      source,
     );
     reactor.commit(end - at);
     reactor.write(link.id, Arena.output, at, end - at);
   }
 
-  #sendBytesHead(record: AskerRecord, length: number): void {
+  #sendBytesHead(record: AskerRecord, length: number, source: BodySource): void {
     const { reactor } = this.#context;
     const { link, requestId } = record;
     if (link === null) return;
     const at = reactor.reserve(bytesAnswerBound());
     const { mark } = this.#context.ring;
-    const head = encodeBytesAnswer(reactor.output, at, requestId, length, mark) - at;
+    const { output } = reactor;
+    const head = encodeBytesAnswer(output, at, requestId, length, mark, null, source) - at;
     reactor.commit(head);
     reactor.write(link.id, Arena.output, at, head);
   }
