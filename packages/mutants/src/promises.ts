@@ -20,7 +20,7 @@ const checkersOf: Readonly<Record<Rule, readonly CheckerName[]>> = {
   8: ['answers', 'rings'],
   9: ['liveness', 'leaks', 'bounds'],
   10: ['answers'],
-  thrift: ['admission', 'handovers', 'standing-in'],
+  thrift: ['admission', 'handovers', 'standing-in', 'leases'],
 };
 
 const columns = 140;

@@ -8,11 +8,6 @@ import { newLane, type Lane } from './network.ts';
 import type { PeerFetches } from './peer-fetches.ts';
 import type { Surroundings } from './surroundings.ts';
 
-/** The end that is told. */
-export interface MessageTaker {
-  hear(message: NodeMessage): void;
-}
-
 export class NodeMessages implements Pick<NodeEffects, 'sendToNode'> {
   readonly #world: Surroundings;
   readonly #peers: PeerFetches;

@@ -17,7 +17,7 @@ import { newReadAnswer, type ReadAnswer, type ReadRequest } from '@s3-accelerato
 import type { Store } from '@s3-accelerator/core/store/store.ts';
 import type { PeerAsk } from '../history/peer-ask.ts';
 import type { Link, LinkEnd } from './network.ts';
-import type { MessageTaker } from './node-messages.ts';
+import type { MessageTaker } from './message-taker.ts';
 import type { FetchEvents, OriginFetches } from './origin-fetches.ts';
 import { ReadTransfer, type AnswerTaker, type ReadTaker } from './read-transfer.ts';
 import { RingQuestions, type RingAsker, type RingTeller } from './ring-questions.ts';
