@@ -139,6 +139,24 @@ test('a node that leaves gives its place up at once, still answers, and is not l
   equal(toLeaver, 0);
 });
 
+test('a node that leaves stays out, whatever is still said of a place that it had', () => {
+  const network = settledCluster(12, 3);
+  const leaver = byId(network, 1);
+  leaver.act((membership, now) => {
+    membership.onLeave(now);
+  });
+  ok(network.until(5000, () => network.agreeOn([0, 2])) >= 0);
+  // Of a later place than it knows: it had that one in a life that this one didn't hear of.
+  const record = leaver.membership.records().find(({ nodeId }) => nodeId === 1)!;
+  const updates = [{ ...record, place: record.place + 5 }];
+  byId(network, 0).act((membership, now) => {
+    membership.onPacket(now, '10.0.0.9:9400', { ...emptyPacket, updates });
+  });
+  network.run(10_000);
+  ok(network.agreeOn([0, 2]));
+  ok(network.allAlive());
+});
+
 test('a node that left may come back', () => {
   const network = settledCluster(13, 3);
   const leaver = byId(network, 1);
