@@ -13,6 +13,7 @@ import { loopBugs } from './loops.ts';
 import { rangeBugs } from './ranges.ts';
 import { ringBugs } from './rings.ts';
 import { storageBugs } from './storage.ts';
+import { tenantAndOriginBugs } from './tenants-and-origins.ts';
 import { writeBugs } from './writes.ts';
 
 export const catalog: readonly PlantedBug[] = [
@@ -30,4 +31,5 @@ export const catalog: readonly PlantedBug[] = [
   ...hotKeyBugs,
   ...ringBugs,
   ...loopBugs,
+  ...tenantAndOriginBugs,
 ];

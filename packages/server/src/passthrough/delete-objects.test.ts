@@ -65,6 +65,9 @@ test('refuses what S3 would refuse, or what could be read in two ways', () => {
     `${list(object('a'))}${list(object('b'))}`,
     '<Delete><Object><Key>a</Key></Object>',
     '<!DOCTYPE d [<!ENTITY e "x">]><Delete><Object><Key>&e;</Key></Object></Delete>',
+    // Found by the fuzzer: read as an element without a name, and a key that another reader ends at its NUL.
+    list(`${object('a')}<?>b/>`),
+    list(object('a\0b')),
     list(object('k'.repeat(1025))),
     list(object('a').repeat(1001)),
   ]) {

@@ -29,6 +29,9 @@ const parser = new XMLParser({
   cdataPropName: '#cdata',
 });
 
+/** Characters that no document of XML 1.0 has, unless as a reference. */
+const notXml = /[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/;
+
 /** The root element, or null when the bytes are no well-formed document of the kind we read. */
 export function parseXml(bytes: Uint8Array): XmlElement | null {
   let text: string;
@@ -37,6 +40,8 @@ export function parseXml(bytes: Uint8Array): XmlElement | null {
   } catch {
     return null;
   }
+  // The parser lets them pass. To another one they may end a text.
+  if (notXml.test(text)) return null;
   // eslint-disable-next-line @typescript-eslint/no-deprecated -- its successor is a package of its own that does the same
   if (text.includes('<!DOCTYPE') || XMLValidator.validate(text) !== true) return null;
   let nodes: readonly RawNode[];
@@ -54,9 +59,12 @@ function isProlog(node: RawNode): boolean {
   return name.startsWith('?') || (name === '#text' && String(node[name]).trim() === '');
 }
 
+/** Of S3's elements. The parser also gives `#text`, `?xml` and what is no name at all. */
+const elementName = /^[A-Za-z_][A-Za-z0-9_.:-]*$/;
+
 function element(node: RawNode): XmlElement | null {
   const name = Object.keys(node)[0];
-  if (name === undefined || name.startsWith('#') || name.startsWith('?')) return null;
+  if (name === undefined || !elementName.test(name)) return null;
   const children: XmlElement[] = [];
   let text = '';
   for (const child of node[name] as readonly RawNode[]) {
