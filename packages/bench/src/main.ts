@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { groups, type Group } from './catalog.ts';
 import { NotMeasurable, type Comparison, type FigureResult } from './figure.ts';
 import { describeMachine } from './machine/description.ts';
+import { cleanUpOnInterrupt } from './machine/interrupt.ts';
 import { NoiseMeter, noiseWarnings } from './machine/noise.ts';
 import { ArgumentError, optionsFrom, usage, type Options } from './options.ts';
 import { peerVersions } from './peers/versions.ts';
@@ -70,6 +71,7 @@ async function run(options: Options): Promise<void> {
   const missing = Object.entries(peers).filter(([, version]) => version === null);
   for (const [name] of missing) progress.say(`${name} isn't installed: scripts/peers install`);
   const scratch = mkdtempSync(join(options.directory, 's3-accelerator-bench-'));
+  cleanUpOnInterrupt(scratch);
   const meter = new NoiseMeter();
   let results: Results;
   try {

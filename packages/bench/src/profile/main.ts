@@ -9,6 +9,7 @@ import { credentials } from '../accelerator/config.ts';
 import { startOrigin } from '../accelerator/origin.ts';
 import { NotMeasurable } from '../figure.ts';
 import { clientPrefix, runToEnd, start, stop, type StartedChild } from '../machine/child.ts';
+import { cleanUpOnInterrupt } from '../machine/interrupt.ts';
 import { Progress } from '../progress.ts';
 import { flameGraph } from './flame-graph.ts';
 import { ArgumentError, optionsFrom, usage, type ProfileOptions } from './options.ts';
@@ -179,6 +180,7 @@ if (options === null) {
   process.stdout.write(usage);
 } else {
   const scratch = mkdtempSync(join(tmpdir(), 's3-accelerator-profile-'));
+  cleanUpOnInterrupt(scratch);
   try {
     await profile(options, scratch);
   } finally {
