@@ -13,6 +13,7 @@ const credentials = {
 } as const;
 
 export interface Accelerator extends StartedOrigin {
+  readonly pid: number;
   /** How many reads of blocks its disk has answered. */
   blocksFromDisk(): Promise<number>;
 }
@@ -43,7 +44,9 @@ export async function startAccelerator(
     if (line === null) throw new Error('the metrics tell no reads from disk');
     return Number(line[1]);
   };
-  return { ...origin, endpoint: `http://127.0.0.1:${port}`, credentials, stop, blocksFromDisk };
+  const { pid } = child;
+  const endpoint = `http://127.0.0.1:${port}`;
+  return { ...origin, endpoint, credentials, pid, stop, blocksFromDisk };
 }
 
 interface Place {

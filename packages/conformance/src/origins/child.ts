@@ -33,6 +33,10 @@ export class Child {
     });
   }
 
+  get pid(): number {
+    return this.#process.pid ?? 0;
+  }
+
   /** Waits until `holds`. @throws when the program ends first, or it takes too long */
   async until(holds: () => Promise<boolean>, withinMs = 60_000): Promise<void> {
     const deadline = performance.now() + withinMs;
