@@ -76,6 +76,8 @@ function writeSample(into: Uint8Array): number {
     () => answers.encodeBytesAnswer(into, 0, 6, 100, 0xffff),
     () => answers.encodeBytesAnswer(into, 0, 6, 100, 0xffff, hint),
     () => answers.encodeMetadataAnswer(into, 0, 3, metadata, 4, 5, 6, 7, 8, hint),
+    () => answers.encodeBytesAnswer(into, 0, 6, 100, 0xffff, null, 'fetched'),
+    () => answers.encodeMetadataAnswer(into, 0, 3, metadata, 4, 5, 6, 7, 8, hint, 'kept'),
     () => messages.encodeNodeMessage(into, 0, { ...told, kind: 'lease' }),
     () => messages.encodeNodeMessage(into, 0, { ...told, kind: 'accepted' }),
     () => messages.encodeNodeMessage(into, 0, { ...told, kind: 'report' }),
@@ -102,10 +104,10 @@ function unlessFault<T>(decoded: T | string, encode: (value: T) => number): numb
 }
 
 function encodeAnswer(id: number, ringMark: number): number {
-  const { metadata: object, ageMs, lifetimeMs, bodyFirst, bodyLength, failure, hot } = answer;
+  const { metadata: object, ageMs, lifetimeMs, bodyFirst, bodyLength, failure, hot, source } = answer;
   switch (answer.kind) {
     case 'bytes':
-      return answers.encodeBytesAnswer(out, 0, id, bodyLength, ringMark, hot);
+      return answers.encodeBytesAnswer(out, 0, id, bodyLength, ringMark, hot, source);
     case 'failure':
       return answers.encodeFailureAnswer(out, 0, id, failure, answer.error, ringMark);
     case 'metadata':
@@ -121,6 +123,7 @@ function encodeAnswer(id: number, ringMark: number): number {
         bodyLength,
         ringMark,
         hot,
+        source,
       );
   }
 }
