@@ -104,7 +104,16 @@ function unlessFault<T>(decoded: T | string, encode: (value: T) => number): numb
 }
 
 function encodeAnswer(id: number, ringMark: number): number {
-  const { metadata: object, ageMs, lifetimeMs, bodyFirst, bodyLength, failure, hot, source } = answer;
+  const {
+    metadata: object,
+    ageMs,
+    lifetimeMs,
+    bodyFirst,
+    bodyLength,
+    failure,
+    hot,
+    source,
+  } = answer;
   switch (answer.kind) {
     case 'bytes':
       return answers.encodeBytesAnswer(out, 0, id, bodyLength, ringMark, hot, source);
