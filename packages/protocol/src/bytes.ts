@@ -80,7 +80,8 @@ export function readBinary(bytes: Uint8Array, start: number, end: number): strin
   let text = '';
   for (let at = start; at < end; at += charactersPerCall) {
     const piece = bytes.subarray(at, Math.min(at + charactersPerCall, end));
-    text += String.fromCharCode(...piece);
+    // Not spread: that would go through an iterator, on every read's bucket and key.
+    text += String.fromCharCode.apply(null, piece as unknown as number[]);
   }
   return text;
 }

@@ -10,14 +10,28 @@ import { Digester } from '@s3-accelerator/native/digester.ts';
 const scratchBytes = 16_384;
 const digestBytes = 32;
 
+/** What a node's versions depend on, beside object and ETag. */
+export interface OriginsOfTheMoment {
+  /** Counts up whenever a bucket's identity may be another one. */
+  readonly changes: number;
+  /** Names a bucket's origin: endpoint and real bucket. */
+  identity(bucket: string): string;
+}
+
+/** For a process without a node, which makes no versions. */
+const none: OriginsOfTheMoment = { changes: 0, identity: () => '' };
+
 export class ObjectHash implements IdentityDigest {
   readonly #digester = new Digester(scratchBytes);
-  readonly #originIdentity: (bucket: string) => string;
+  readonly #origins: OriginsOfTheMoment;
   readonly #probe: Hash128 = { h0: 0, h1: 0, h2: 0, h3: 0 };
 
-  /** `originIdentity` names a bucket's origin: endpoint and real bucket. A process without a node gives ''. */
-  constructor(originIdentity: (bucket: string) => string) {
-    this.#originIdentity = originIdentity;
+  constructor(origins: OriginsOfTheMoment = none) {
+    this.#origins = origins;
+  }
+
+  get originChanges(): number {
+    return this.#origins.changes;
   }
 
   /** The object hash: of the bucket, with its length before it, and the key. */
@@ -39,7 +53,7 @@ export class ObjectHash implements IdentityDigest {
 
   version(bucket: string, hash: Hash128, etag: string, into: Hash128): void {
     const { scratch } = this.#digester;
-    const identity = this.#originIdentity(bucket);
+    const identity = this.#origins.identity(bucket);
     scratch.writeUInt32BE(hash.h0, digestBytes);
     scratch.writeUInt32BE(hash.h1, digestBytes + 4);
     scratch.writeUInt32BE(hash.h2, digestBytes + 8);

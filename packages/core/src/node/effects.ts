@@ -133,6 +133,8 @@ export interface NodeEffects extends JournalEffects {
 
 /** Pure functions of the driver that need SHA-256; the simulator has its own. */
 export interface IdentityDigest {
+  /** Counts up whenever a bucket may have come to point at another origin. */
+  readonly originChanges: number;
   /**
    * Writes the identity of a version (first 128 bits of SHA-256 over object hash, origin identity and ETag) to `into`.
    * The origin identity (endpoint and real bucket) is found by bucket.

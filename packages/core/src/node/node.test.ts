@@ -516,7 +516,7 @@ describe('the home', () => {
     const rig = new Rig({ policy: { immutable: true, admitOnFirstRead: true } });
     const etag = rig.s3.put(0, 'b', 'k', 3 * blockBytes);
     const before = rig.get('k').metadata!;
-    rig.identity.origins.set('b', 'second');
+    rig.identity.pointAt('b', 'second');
     const stored = rig.count('readsFromDisk');
     const client = rig.get('k', { range: bounded(2 * smallAnswerBytes, 3 * blockBytes - 1) });
     assertRight(rig, client);
@@ -530,7 +530,7 @@ describe('the home', () => {
     const rig = new Rig({ nodes: 1, policy: { immutable: true, admitOnFirstRead: true } });
     rig.s3.put(0, 'b', 'k', 3 * blockBytes);
     const { version } = rig.get('k', { head: true }).metadata!;
-    rig.identity.origins.set('b', 'second');
+    rig.identity.pointAt('b', 'second');
     assertRight(rig, rig.get('k'));
     const { store } = rig.nodes[0]!;
     for (const block of [0, 1, 2]) assert.equal(store.find(version, block), NO_SLOT);

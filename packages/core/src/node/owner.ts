@@ -4,25 +4,24 @@
  *
  * The way of a hit is the whole of `read` down to its first return: no record is taken, nothing is allocated.
  */
-import { equalHash128, type Hash128 } from '../base/hash.ts';
 import type { ReadRequest } from '../read.ts';
 import { NO_SLOT, type SlotId } from '../store/store.ts';
 import { answerFailure, arrive } from './answers.ts';
 import type { Asker } from './effects.ts';
 import type { Fills } from './fill.ts';
+import { OriginCheck } from './origin-check.ts';
 import type { NodeParts } from './parts.ts';
 import type { Reader } from './reader.ts';
-
-type Named = Pick<ReadRequest, 'bucket' | 'hash' | 'etag' | 'version'>;
 
 export class Owner {
   readonly #parts: NodeParts;
   readonly #fills: Fills;
-  readonly #version: Hash128 = { h0: 0, h1: 0, h2: 0, h3: 0 };
+  readonly #originCheck: OriginCheck;
 
   constructor(parts: NodeParts, fills: Fills) {
     this.#parts = parts;
     this.#fills = fills;
+    this.#originCheck = new OriginCheck(parts.digest);
   }
 
   /** A gateway asks for bytes [first, last] of one block. */
@@ -34,7 +33,7 @@ export class Owner {
     const offset = first - layout.blockStart(block);
     const length = last - first + 1;
     const isHeld = slot !== NO_SLOT && length > 0 && offset + length <= store.length(slot);
-    if (isHeld && !this.#isOfItsOrigin(request)) {
+    if (isHeld && !this.#originCheck.isOfItsOrigin(request)) {
       effects.answerFailure(asker, 'changed', null);
       return;
     }
@@ -111,20 +110,11 @@ export class Owner {
       answerFailure(this.#parts, reader, 'peer', null);
       return;
     }
-    if (!this.#isOfItsOrigin(reader)) {
+    if (!this.#originCheck.isOfItsOrigin(reader)) {
       answerFailure(this.#parts, reader, 'changed', null);
       return;
     }
     this.#fills.start(now, reader);
-  }
-
-  /**
-   * Whether the version is one of the origin that its bucket points at now. A gateway remembers what it was told when the bucket
-   * pointed elsewhere, for ever if it is immutable, and the blocks of that time are still here: so hits are asked too.
-   */
-  #isOfItsOrigin({ bucket, hash, etag, version }: Named): boolean {
-    this.#parts.digest.version(bucket, hash, etag, this.#version);
-    return equalHash128(this.#version, version);
   }
 
   /** Within one block of the object, and what is wanted afterwards lies behind it. */

@@ -19,11 +19,17 @@ export function objectHash(bucket: string, key: string): Hash128 {
 }
 
 export class TestIdentity implements IdentityDigest {
-  /** Buckets that point at another origin than the first one. */
-  readonly origins = new Map<string, string>();
+  originChanges = 0;
+  readonly #origins = new Map<string, string>();
+
+  /** Points a bucket at another origin than the first one. */
+  pointAt(bucket: string, origin: string): void {
+    this.#origins.set(bucket, origin);
+    this.originChanges += 1;
+  }
 
   version(bucket: string, hash: Hash128, etag: string, into: Hash128): void {
-    const origin = this.origins.get(bucket) ?? 'first';
+    const origin = this.#origins.get(bucket) ?? 'first';
     const { h0, h1, h2, h3 } = digest(
       `${hash.h0}.${hash.h1}.${hash.h2}.${hash.h3}.${origin}.${etag}`,
     );

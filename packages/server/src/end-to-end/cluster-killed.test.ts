@@ -85,7 +85,7 @@ describe('a node that dies', () => {
   /** The node that requests for a key go through. */
   function homeOf(key: string): number {
     const placement = { hi: 0, lo: 0 };
-    placeHome(new ObjectHash(() => '').of('bucket', key), placement);
+    placeHome(new ObjectHash().of('bucket', key), placement);
     const members = names.map((nodeId) => ({ nodeId, weight: 1, address: '' }));
     return ownerOf(new Ring(1, members), placement);
   }

@@ -19,8 +19,8 @@ import { Origins, type OriginCredentials, type OriginSettings } from '../origin/
 const firstTryMs = 5000;
 
 export class NodeOrigins {
-  /** Replaced on a reload. */
-  current: Origins;
+  #current: Origins;
+  #changes = 0;
   readonly #faults: FaultLog;
   #config: Config;
   #served: ServedOrigins | null = null;
@@ -34,13 +34,28 @@ export class NodeOrigins {
   constructor(config: Config, faults: FaultLog) {
     this.#faults = faults;
     this.#config = config;
-    this.current = this.#originsOf();
+    this.#current = this.#originsOf();
     const { metadata } = config;
     this.#service = metadata === undefined ? null : new MetadataService(metadata);
     this.#follower =
       metadata === undefined || this.#service === null
         ? null
         : this.#follow(this.#service, metadata);
+  }
+
+  /** Replaced on a reload, and when the metadata service tells others. */
+  get current(): Origins {
+    return this.#current;
+  }
+
+  /** How often they were replaced. */
+  get changes(): number {
+    return this.#changes;
+  }
+
+  /** What the bucket's blocks are kept under now. */
+  identity(bucket: string): string {
+    return this.#current.identity(bucket);
   }
 
   /** Waits until there are credentials or it is clear that there are none for now. Never fails. */
@@ -63,7 +78,7 @@ export class NodeOrigins {
   reload(config: Config): void {
     const known = this.#chain;
     this.#config = config;
-    this.current = this.#originsOf();
+    this.#replace();
     void known?.renew();
   }
 
@@ -78,7 +93,7 @@ export class NodeOrigins {
       ask: () => service.origins(),
       onChange: (served) => {
         this.#served = served;
-        this.current = this.#originsOf();
+        this.#replace();
       },
       onFailed: ({ message }) => {
         this.#faults.warn('metadata-origins', 'the metadata service gave no answer about origins', {
@@ -88,6 +103,11 @@ export class NodeOrigins {
       refreshMs: refreshS * 1000,
       keepMs: keepS * 1000,
     });
+  }
+
+  #replace(): void {
+    this.#current = this.#originsOf();
+    this.#changes += 1;
   }
 
   #originsOf(): Origins {

@@ -141,7 +141,7 @@ function newServer(
 export function startGateway(context: GatewayContext, gateway: GatewayConfig): RunningGateway {
   const { config, reactor, ring, log, metrics, now, node } = context;
   const { listen, region } = gateway;
-  const hash = new ObjectHash(() => '');
+  const hash = new ObjectHash();
   const clients = new GatewayClients(context, (claimed) => {
     sigv4.forget(claimed);
   });

@@ -143,7 +143,7 @@ export async function startNode(
     layout,
     limits: limitsOf(node, cache, config.cluster?.fallbackWindowS ?? 0),
     policyOf: (bucket) => policyOf(bucket),
-    digest: new ObjectHash((bucket) => origins.current.identity(bucket)),
+    digest: new ObjectHash(origins),
     seed: randomSeed(),
     now,
     faults,

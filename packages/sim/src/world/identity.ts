@@ -22,6 +22,8 @@ interface NamedObject {
 }
 
 export class Identities implements IdentityDigest {
+  /** A run has one origin. */
+  readonly originChanges = 0;
   readonly #objects = new Map<string, NamedObject>();
   /** By the first two words of the hash: who stands there is compared in full. */
   readonly #byHash = new Map<number, NamedObject>();
