@@ -103,6 +103,8 @@ export class OutstandingRead implements Linked<OutstandingRead> {
   stage: ReadStage = 'asked';
   /** Asked for while another read of the same client was out. */
   isAhead = false;
+  /** It counts as load of its node until it is answered. */
+  isCounted = false;
   /** The node that was asked, and those that were asked for the same before it. */
   nodeId = -1;
   tried: readonly number[] = nobody;

@@ -76,9 +76,9 @@ export class Gateway {
     const moment = this.#moment;
     const knowledge = new Knowledge(moment, limits, epochs, seed);
     const suspects = new Suspects(limits.suspectMs);
-    const hints = new HotHints(limits.maxHotHints, seed);
-    const planner = new Planner(moment, layout, ring, suspects, hints, counters);
-    const reads = new OutstandingReads(moment, limits);
+    const hints = new HotHints(moment, limits.maxHotHints, seed);
+    const planner = new Planner(layout, ring, suspects, hints, counters);
+    const reads = new OutstandingReads(moment, limits, hints);
     const exchanges = new Exchanges(effects, reads, limits, counters);
     const pieces = new Pieces(effects, planner, reads, exchanges, limits, counters);
     const parts = {

@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { beforeEach, test } from 'node:test';
 import { Ring } from '../ring.ts';
 import { HotHints } from './hot-hints.ts';
 import { Suspects } from './suspects.ts';
 
 const placement = { hi: 1, lo: 2 };
 const nodes = [5, 3, 8];
+/** The moment of each test's steps. */
+const moment = { now: 50 };
+beforeEach(() => {
+  moment.now = 50;
+});
 const hint = { remainingMs: 100, nodes };
 const ring = new Ring(
   1,
@@ -13,7 +18,7 @@ const ring = new Ring(
 );
 
 function hintsWith(until = 100): HotHints {
-  const hints = new HotHints(4, 77);
+  const hints = new HotHints(moment, 4, 77);
   hints.learn(until - hint.remainingMs, placement, hint, ring);
   return hints;
 }
@@ -21,51 +26,64 @@ function hintsWith(until = 100): HotHints {
 test('reads go to all nodes of a hint in turn, and each gets its share', () => {
   const hints = hintsWith();
   const none = new Suspects(1);
-  const turns = Array.from({ length: 9 }, () => hints.next(50, placement, [], none));
+  const turns = Array.from({ length: 9 }, () => hints.next(placement, [], none));
   for (const nodeId of nodes) assert.equal(turns.filter((turn) => turn === nodeId).length, 3);
-  assert.equal(
-    hints.next(50, { hi: 2, lo: 1 }, [], none),
-    -1,
-    'of another placement nothing is known',
-  );
+  assert.equal(hints.next({ hi: 2, lo: 1 }, [], none), -1, 'of another placement nothing is known');
+});
+
+test('a node that many reads wait for gets fewer', () => {
+  const hints = hintsWith();
+  const none = new Suspects(1);
+  for (let read = 0; read < 3; read++) hints.loads.began(3);
+  const turns = Array.from({ length: 6 }, () => {
+    const nodeId = hints.next(placement, [], none);
+    hints.loads.began(nodeId);
+    return nodeId;
+  });
+  assert.deepEqual(turns.toSorted(), [5, 5, 5, 8, 8, 8]);
+  for (let read = 0; read < 3; read++) hints.loads.ended(3);
+  assert.equal(hints.next(placement, [], none), 3);
 });
 
 test('nodes that were tried or are suspected are passed over', () => {
   const hints = hintsWith();
   const suspects = new Suspects(1000);
   suspects.add(0, 5);
-  for (let i = 0; i < 4; i++) assert.equal(hints.next(50, placement, [3], suspects), 8);
-  assert.equal(hints.next(50, placement, [3, 8], suspects), -1);
+  for (let i = 0; i < 4; i++) assert.equal(hints.next(placement, [3], suspects), 8);
+  assert.equal(hints.next(placement, [3, 8], suspects), -1);
 });
 
 test('a hint ends by itself, counted from when its read was sent', () => {
   const hints = hintsWith(100);
   const none = new Suspects(1);
-  assert.ok(hints.names(99.9, placement, 8));
-  assert.equal(hints.next(100, placement, [], none), -1);
+  moment.now = 99.9;
+  assert.ok(hints.names(placement, 8));
+  moment.now = 100;
+  assert.equal(hints.next(placement, [], none), -1);
   assert.equal(hints.count, 0);
 });
 
 test('a later hint takes the place of an earlier one, whichever arrives last', () => {
   const hints = hintsWith(200);
   hints.learn(0, placement, { remainingMs: 100, nodes: [1, 2] }, ring);
-  assert.ok(hints.names(50, placement, 8));
+  assert.ok(hints.names(placement, 8));
   hints.learn(150, placement, { remainingMs: 100, nodes: [5, 9] }, ring);
-  assert.ok(hints.names(240, placement, 9));
-  assert.ok(!hints.names(240, placement, 8));
+  moment.now = 240;
+  assert.ok(hints.names(placement, 9));
+  assert.ok(!hints.names(placement, 8));
 });
 
 test('no more hints are kept than may be, and a new ring makes all void', () => {
-  const hints = new HotHints(4, 77);
+  const hints = new HotHints(moment, 4, 77);
   for (let lo = 0; lo < 9; lo++) hints.learn(0, { hi: 0, lo }, hint, ring);
   assert.equal(hints.count, 4);
   hints.clear();
   assert.equal(hints.count, 0);
-  assert.ok(!hints.names(1, { hi: 0, lo: 8 }, 8));
+  assert.ok(!hints.names({ hi: 0, lo: 8 }, 8));
 });
 
 test('a hint that names a node which is no member is not believed', () => {
-  const hints = new HotHints(4, 77);
+  const hints = new HotHints(moment, 4, 77);
   hints.learn(0, placement, { remainingMs: 100, nodes: [1, 4] }, ring);
   assert.equal(hints.count, 0);
 });

@@ -1,5 +1,6 @@
 /**
- * Placements that their owners lent to other nodes too: their reads are spread over all of these in turn.
+ * Placements that their owners lent to other nodes too: their reads are spread over all of these, each to where fewest reads wait, and
+ * in turn where that is the same.
  *
  * A hint comes with an owner's answer, counts from when that was asked for, and ends by itself. It is advice: a node that
  * is suspected or was tried is passed over, and whoever is asked without holding a lease any more reads through. A new ring makes all
@@ -11,6 +12,8 @@ import type { Hash128, U64 } from '../base/hash.ts';
 import { Lru } from '../base/lru.ts';
 import type { HotHint } from '../read.ts';
 import type { Ring } from '../ring.ts';
+import type { Moment } from './moment.ts';
+import { NodeLoads } from './node-loads.ts';
 import type { Suspects } from './suspects.ts';
 
 /** One that ends this little later is no news, in milliseconds: each answer of an owner has one. */
@@ -25,12 +28,15 @@ interface Spread {
 }
 
 export class HotHints {
+  readonly #moment: Moment;
   readonly #maxHints: number;
   readonly #seed: number;
   readonly #key: Hash128 = { h0: 0, h1: 0, h2: 0, h3: 0 };
+  readonly loads = new NodeLoads();
   #spreads: Lru<Spread>;
 
-  constructor(maxHints: number, seed: number) {
+  constructor(moment: Moment, maxHints: number, seed: number) {
+    this.#moment = moment;
     this.#maxHints = maxHints;
     this.#seed = seed;
     this.#spreads = new Lru(maxHints, Infinity, seed);
@@ -62,26 +68,28 @@ export class HotHints {
   }
 
   /** The node whose turn it is, none of those `tried` and no suspect; -1 when the placement isn't hot, or nobody is left. */
-  next(
-    now: number,
-    placement: Readonly<U64>,
-    tried: readonly number[],
-    suspects: Suspects,
-  ): number {
-    const spread = this.#find(now, placement);
+  next(placement: Readonly<U64>, tried: readonly number[], suspects: Suspects): number {
+    const spread = this.#find(placement);
     if (spread === null) return -1;
     const { nodes } = spread;
+    let best = -1;
+    let least = Infinity;
     for (let i = 0; i < nodes.length; i++) {
-      const nodeId = nodes[spread.turn]!;
-      spread.turn = spread.turn + 1 === nodes.length ? 0 : spread.turn + 1;
-      if (!tried.includes(nodeId) && !suspects.has(nodeId)) return nodeId;
+      const at = (spread.turn + i) % nodes.length;
+      const nodeId = nodes[at]!;
+      const load = this.loads.of(nodeId);
+      if (load >= least || tried.includes(nodeId) || suspects.has(nodeId)) continue;
+      best = at;
+      least = load;
     }
-    return -1;
+    if (best < 0) return -1;
+    spread.turn = (best + 1) % nodes.length;
+    return nodes[best]!;
   }
 
   /** Whether a node is one of those that serve a placement. */
-  names(now: number, placement: Readonly<U64>, nodeId: number): boolean {
-    return this.#find(now, placement)?.nodes.includes(nodeId) === true;
+  names(placement: Readonly<U64>, nodeId: number): boolean {
+    return this.#find(placement)?.nodes.includes(nodeId) === true;
   }
 
   /** Forgets all. */
@@ -89,11 +97,11 @@ export class HotHints {
     if (this.count > 0) this.#spreads = new Lru(this.#maxHints, Infinity, this.#seed);
   }
 
-  #find(now: number, placement: Readonly<U64>): Spread | null {
+  #find(placement: Readonly<U64>): Spread | null {
     if (this.#spreads.count === 0) return null;
     const spread = this.#spreads.get(this.#keyOf(placement));
     if (spread === null) return null;
-    if (spread.until > now) return spread;
+    if (spread.until > this.#moment.now) return spread;
     this.#spreads.delete(this.#key);
     return null;
   }

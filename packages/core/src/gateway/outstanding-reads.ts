@@ -12,10 +12,12 @@ import { NO_ID, SlotPool } from '../base/slot-pool.ts';
 import { OutstandingRead, type ClientRead, type Wait } from './client-read.ts';
 import type { ReadId } from './effects.ts';
 import type { GatewayLimits } from './limits.ts';
+import type { HotHints } from './hot-hints.ts';
 import type { Moment } from './moment.ts';
 
 export class OutstandingReads {
   readonly #moment: Moment;
+  readonly #hints: HotHints;
   readonly #limits: GatewayLimits;
   readonly #pool: SlotPool<OutstandingRead>;
   /** All wait equally long, so the first one's deadline is the earliest. */
@@ -23,7 +25,8 @@ export class OutstandingReads {
   #aheadReads = 0;
   #untakenBytes = 0;
 
-  constructor(moment: Moment, limits: GatewayLimits) {
+  constructor(moment: Moment, limits: GatewayLimits, hints: HotHints) {
+    this.#hints = hints;
     this.#moment = moment;
     this.#limits = limits;
     // One more for a read whose successor begins before it ends.
@@ -83,6 +86,8 @@ export class OutstandingReads {
     read.askedAt = this.#moment.now;
     read.wait.deadline = this.#moment.now + this.#limits.readTimeoutMs;
     this.#waiting.append(read.wait);
+    read.isCounted = this.#hints.count > 0;
+    if (read.isCounted) this.#hints.loads.began(nodeId);
     const { request } = read;
     request.bucket = client.asked.bucket;
     request.key = client.asked.key;
@@ -92,12 +97,14 @@ export class OutstandingReads {
 
   /** Its answer came: it waits no more. */
   answered(read: OutstandingRead): void {
-    if (read.wait.list !== null) this.#waiting.remove(read.wait);
+    if (read.wait.list === null) return;
+    this.#waiting.remove(read.wait);
+    if (read.isCounted) this.#hints.loads.ended(read.nodeId);
   }
 
   /** Gives a read's record back. */
   end(read: OutstandingRead): void {
-    if (read.wait.list !== null) this.#waiting.remove(read.wait);
+    this.answered(read);
     if (read.isAhead) this.#aheadReads -= 1;
     read.client = null;
     this.#pool.release(read.id);

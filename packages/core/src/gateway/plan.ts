@@ -14,7 +14,6 @@ import type { Ring } from '../ring.ts';
 import { nobody } from './client-read.ts';
 import type { GatewayCounters } from './counters.ts';
 import type { HotHints } from './hot-hints.ts';
-import type { Moment } from './moment.ts';
 import type { Suspects } from './suspects.ts';
 
 /** How many of the nodes ranked first a read may be sent to, one after the other. */
@@ -29,7 +28,6 @@ interface PlannedPiece {
 
 export class Planner {
   #ring: Ring;
-  readonly #moment: Moment;
   readonly #hints: HotHints;
   readonly #counters: GatewayCounters;
   readonly #layout: Layout;
@@ -38,14 +36,12 @@ export class Planner {
   readonly #ranked: number[] = [];
 
   constructor(
-    moment: Moment,
     layout: Layout,
     ring: Ring,
     suspects: Suspects,
     hints: HotHints,
     counters: GatewayCounters,
   ) {
-    this.#moment = moment;
     this.#layout = layout;
     this.#ring = ring;
     this.#suspects = suspects;
@@ -114,7 +110,7 @@ export class Planner {
 
   #isReplaced(nodeId: number): boolean {
     if (ownerOf(this.#ring, this.#placement) === nodeId) return false;
-    return !this.#hints.names(this.#moment.now, this.#placement, nodeId);
+    return !this.#hints.names(this.#placement, nodeId);
   }
 
   /** Whose turn it is of a hot placement's nodes; else by rank: first those that nobody suspects, then the others. */
@@ -122,7 +118,7 @@ export class Planner {
     const ring = this.#ring;
     if (ring.members.length === 0) return null;
     if (this.#hints.count > 0) {
-      const nodeId = this.#hints.next(this.#moment.now, this.#placement, tried, this.#suspects);
+      const nodeId = this.#hints.next(this.#placement, tried, this.#suspects);
       if (nodeId >= 0) {
         if (ownerOf(ring, this.#placement) !== nodeId) this.#counters.spreadReads += 1;
         return nodeId;
