@@ -41,9 +41,10 @@ export const freshnessBugs: readonly PlantedBug[] = [
   {
     name: 'age-counted-from-the-answer',
     breaks: [1],
-    file: knowledge,
-    find: 'const confirmedAt = askedAt - ageMs;',
-    replace: 'const confirmedAt = now - ageMs;',
+    file: 'packages/core/src/gateway/stages.ts',
+    find: 'knowledge.learn(hash, metadata, askedAt, client.demandedAt, ageMs, lifetimeMs);',
+    replace:
+      'knowledge.learn(hash, metadata, this.#parts.moment.now, client.demandedAt, ageMs, lifetimeMs);',
     why: 'The time that a lookup took isn’t counted, so a slow network makes answers older than allowed.',
   },
   {
