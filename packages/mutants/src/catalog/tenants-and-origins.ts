@@ -53,12 +53,12 @@ export const tenantAndOriginBugs: readonly PlantedBug[] = [
     why: 'Each fetch finds out by itself that the origin is overloaded, and together they keep it so.',
   },
   {
-    name: 'aborted-while-held-is-sent',
+    name: 'aborted-before-its-turn-is-sent',
     breaks: [9],
     file: `${server}/origin/origin-exchange.ts`,
-    find: 'if (this.#sendTimer !== null) clearTimeout(this.#sendTimer);',
-    replace: '',
-    why: 'A fetch that nobody wants any more waits on, and is sent or crashes the process.',
+    find: "#sendInTurn(): void {\n    if (this.#stage === 'over') return;",
+    replace: '#sendInTurn(): void {',
+    why: 'A fetch that nobody wants any more is sent all the same.',
   },
   {
     name: 'untold-origin-is-none',

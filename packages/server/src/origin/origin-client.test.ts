@@ -540,6 +540,16 @@ test('a fetch that is held too long gives up', async (t) => {
   assert.equal(recorder.failureCode, 'timeout');
 });
 
+test('a request that is given up in the turn that made it is never sent', async (t) => {
+  const { raw, client, origin } = await start(t, ({ socket }) => {
+    socket.write(answer('200 OK', [], 'x'));
+  });
+  client.request(origin, request(origin), new Recorder()).abort();
+  await sleep(50);
+  assert.equal(raw.requests.length, 0);
+  assert.equal(client.counters.inFlight, 0);
+});
+
 test('an aborted fetch that was held is never sent', async (t) => {
   const { raw, client, origin } = await start(t, ({ socket }) => {
     socket.write(answer('503 Slow Down', [], ''));

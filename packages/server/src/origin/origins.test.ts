@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hostOf, mapTarget, objectTarget, serverNameOf } from './origin-target.ts';
+import { noOrigin } from './origin-failure.ts';
 import { Origins, resolveOrigin } from './origins.ts';
 import type { OriginSettings } from './origins.ts';
 
@@ -16,6 +17,11 @@ test('a bucket has the default origin unless it has its own', () => {
   assert.equal(origins.of('tables')?.host, 's3.us-east-1.amazonaws.com');
   assert.equal(origins.of('assets')?.host, '127.0.0.1:9001');
   assert.equal(new Origins(null).of('tables'), null);
+});
+
+test('a bucket without an origin has none, unless some are still untold', () => {
+  assert.equal(noOrigin('b', new Origins(null)).code, 'unknown-origin');
+  assert.equal(noOrigin('b', new Origins(null, [], false)).code, 'untold-origin');
 });
 
 test('an identity names endpoint and real bucket, and nothing of credentials or region', () => {
