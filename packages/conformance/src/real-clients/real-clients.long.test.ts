@@ -16,13 +16,16 @@ import type { FoundClient } from './real-client.ts';
 suite('real clients', () => {
   let origin: StartedOrigin;
   let accelerator: Accelerator;
+  /** What to end afterwards, also when not all of it began. */
+  const ends: (() => Promise<void>)[] = [];
   before(async () => {
     origin = await startMemoryS3();
+    ends.push(() => origin.stop());
     accelerator = await startAccelerator(origin, '2GiB');
+    ends.push(() => accelerator.stop());
   });
   after(async () => {
-    await accelerator.stop();
-    await origin.stop();
+    for (const end of ends.toReversed()) await end();
   });
 
   for (const one of allClients) {
