@@ -153,7 +153,7 @@ export async function startNode(
     log.info({ percent }, 'reading the metadata log');
   });
   const known = readMetadataLog(node.dataDir, header.cacheId, driver.node.metadataLog, progress);
-  log.info(known, 'metadata of earlier runs is back');
+  if (known.entries > 0) log.info(known, 'metadata of earlier runs is back');
 
   const originFault = (failure: OriginFailure, bucket: string): void => {
     const { code, hint } = failure;
