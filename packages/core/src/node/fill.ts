@@ -29,6 +29,7 @@ import type { SlotId } from '../store/store.ts';
 import { answerFailure, answerMetadata, startOver } from './answers.ts';
 import type { FetchEnd, FetchHead, FetchId } from './effects.ts';
 import { newFetchRequest, type Fetch, type Segment } from './fetch.ts';
+import { isWhatWasAsked } from './fill-answer.ts';
 import { planAdopted, planFill, planHandover } from './fill-plan.ts';
 import type { NodeParts } from './parts.ts';
 import type { Reader } from './reader.ts';
@@ -485,17 +486,4 @@ export class Fills {
       fetches.idle.remove(fetch.idle);
     }
   }
-}
-
-/** The very version and range, in full: anything else is another object's, or a server's that ignores what it is asked. */
-function isWhatWasAsked(fetch: Fetch, head: FetchHead): boolean {
-  const isPart = head.status === 206;
-  const isWhole = head.status === 200 && head.length === head.size;
-  return (
-    (isPart || isWhole) &&
-    head.etag === fetch.etag &&
-    head.size === fetch.size &&
-    head.first === fetch.first &&
-    head.length === fetch.last - fetch.first + 1
-  );
 }

@@ -24,7 +24,6 @@
  */
 import { assert } from '../base/assert.ts';
 import { copyHash128, type Hash128 } from '../base/hash.ts';
-import { MAX_OBJECT_BYTES } from '../layout.ts';
 import type { ObjectMetadata, OriginError, ReadAnswer, ReadRequest } from '../read.ts';
 import { newResolvedRange, resolveRange } from '../s3/byte-range.ts';
 import { NO_SLOT } from '../store/store.ts';
@@ -32,7 +31,8 @@ import { answerFailure, answerMetadata, arrive, startOver } from './answers.ts';
 import type { Asker, FetchHead } from './effects.ts';
 import { newFetchRequest, type Fetch } from './fetch.ts';
 import type { Fills } from './fill.ts';
-import { isAnswerToRange, isStoredAgain, tellsChecksums } from './lookup-answer.ts';
+import { describedObject, isStoredAgain, tellsChecksums } from './lookup-answer.ts';
+import { planHead, planLookup, writeLookupRequest } from './lookup-plan.ts';
 import type { Lookup, Lookups } from './lookup.ts';
 import { handOverMetadata, toldOf } from './metadata-handover.ts';
 import type { KnownMetadata } from './metadata-table.ts';
@@ -114,7 +114,7 @@ export class Home {
     }
     // A body of unknown length is one too: what isn't wanted of it must be cut off.
     const hasBody = !fetch.headOnly && head.length !== 0;
-    const metadata = this.#describe(fetch, head);
+    const metadata = describedObject(this.#parts.digest, fetch, head);
     if (metadata === null) {
       counters.oddAnswers += 1;
       this.#end(fetch, hasBody);
@@ -280,7 +280,8 @@ export class Home {
     const isKnown = known !== null && !failed && !lacksChecksums;
     lookup.known = isKnown && !this.#needsBytes(now, leader, known) ? known : null;
     // A head tells the checksums, and the bytes of an object that is known are mostly held.
-    this.#send(now, lookup, fetch, leader, lacksChecksums);
+    planLookup(this.#parts.layout, fetch, leader, lacksChecksums);
+    this.#send(now, lookup, fetch);
   }
 
   /** Asks a previous home, of what is unknown here, or the home that lent its objects to this node; false when there is none. */
@@ -291,23 +292,15 @@ export class Home {
     leader: Reader,
     isUnknown: boolean,
   ): boolean {
-    const { handovers, ownership, arrivals } = this.#parts;
+    const { handovers, ownership } = this.#parts;
     const placement = ownership.placementOfHome(leader.hash);
     // Where everything is confirmed each time, whatever the lender knows is too old.
     const mayBeFresher = handovers.lends(now, placement) && this.#lifetimeMs(leader.bucket) > 0;
     if (!isUnknown && !mayBeFresher) return false;
     if (!handovers.choose(now, fetch, placement)) return false;
-    fetch.bucket = leader.bucket;
-    fetch.key = leader.key;
-    copyHash128(leader.hash, fetch.hash);
-    fetch.purpose = 'lookup';
-    fetch.headOnly = true;
-    fetch.isWhole = false;
-    fetch.sentAt = now;
-    fetch.sentAfter = arrivals;
-    lookup.fetchId = fetch.id;
+    planHead(fetch, leader);
     lookup.known = null;
-    lookup.isOvertaken = false;
+    this.#noteSent(now, lookup, fetch);
     handovers.askForMetadata(now, fetch);
     return true;
   }
@@ -328,77 +321,32 @@ export class Home {
     return !ownership.hasPreviousOwner(now, ownership.placementOf(hash, known.size, block));
   }
 
-  /**
-   * Asks S3 for the leader's range, as far as its first chunk goes; for the head alone where that can't be said. A whole
-   * object is asked for whole, since only then S3 tells its checksums; what lies behind the first chunk is cut off.
-   */
-  #send(now: number, lookup: Lookup, fetch: Fetch, leader: Reader, headOnly: boolean): void {
-    const { layout } = this.#parts;
-    const { range } = leader;
-    fetch.bucket = leader.bucket;
-    fetch.key = leader.key;
-    copyHash128(leader.hash, fetch.hash);
-    fetch.headOnly = headOnly || leader.bodyLimit === 0;
-    fetch.isWhole = range.kind === 'none';
-    const isOpen = range.kind === 'none' || range.kind === 'from';
-    fetch.first = range.kind === 'none' ? 0 : range.first;
-    if (range.kind === 'suffix') {
-      fetch.rangeKind = 'suffix';
-      fetch.last = 0;
-      if (range.first === 0 || range.first > layout.tailBytes) fetch.headOnly = true;
-    } else {
-      const chunkLast = (layout.chunkOf(fetch.first) + 1) * layout.chunkBytes - 1;
-      fetch.rangeKind = 'bounded';
-      fetch.last = isOpen ? chunkLast : Math.min(range.last, chunkLast);
-    }
-    if (fetch.first >= MAX_OBJECT_BYTES) fetch.headOnly = true;
-    this.#dispatch(now, lookup, fetch);
-  }
-
   /** S3's answer said too little of the object: no such range, or that it was stored again. */
   #askForHeadOnly(now: number, lookup: Lookup, fetch: Fetch): void {
     this.#end(fetch, false);
     const next = this.#fills.acquire(now);
     assert(next !== null, 'a fetch that was given back can be had');
-    next.bucket = fetch.bucket;
-    next.key = fetch.key;
-    copyHash128(fetch.hash, next.hash);
-    next.headOnly = true;
-    next.isWhole = false;
-    this.#dispatch(now, lookup, next);
+    planHead(next, fetch);
+    this.#send(now, lookup, next);
   }
 
-  #dispatch(now: number, lookup: Lookup, fetch: Fetch): void {
-    const { counters, effects, arrivals } = this.#parts;
+  #send(now: number, lookup: Lookup, fetch: Fetch): void {
+    const { counters, effects } = this.#parts;
     const { known } = lookup;
-    const request = this.#request;
     if (known === null) counters.firstFetches += 1;
     else counters.revalidations += 1;
+    this.#noteSent(now, lookup, fetch);
+    writeLookupRequest(fetch, known, this.#request);
+    effects.startFetch(fetch.id, this.#request);
+  }
+
+  /** The lookup waits for this request from now on: writes that come by overtake it, and readers that come don't share its errors. */
+  #noteSent(now: number, lookup: Lookup, fetch: Fetch): void {
     lookup.fetchId = fetch.id;
     lookup.isOvertaken = false;
     fetch.purpose = 'lookup';
     fetch.sentAt = now;
-    fetch.sentAfter = arrivals;
-    request.bucket = fetch.bucket;
-    request.key = fetch.key;
-    request.headOnly = fetch.headOnly;
-    request.rangeKind = fetch.headOnly || fetch.isWhole ? 'none' : fetch.rangeKind;
-    request.first = fetch.headOnly ? 0 : fetch.first;
-    request.last = fetch.headOnly ? 0 : fetch.last;
-    request.ifNoneMatch = known === null ? '' : known.etag;
-    effects.startFetch(fetch.id, request);
-  }
-
-  /** The object as S3 described it; null when it can't be cached: no strong name, no size, or a range nobody asked for. */
-  #describe(fetch: Fetch, head: FetchHead): ObjectMetadata | null {
-    const { etag, size, lastModified } = head;
-    if (etag === '' || size < 0 || size > MAX_OBJECT_BYTES) return null;
-    if (!fetch.headOnly && !isAnswerToRange(fetch, head)) return null;
-    const version: Hash128 = { h0: 0, h1: 0, h2: 0, h3: 0 };
-    this.#parts.digest.version(fetch.bucket, fetch.hash, etag, version);
-    const headerLines = head.headerLines.slice();
-    const knowsChecksums = tellsChecksums(fetch);
-    return { etag, size, lastModified, headerLines, knowsChecksums, version };
+    fetch.sentAfter = this.#parts.arrivals;
   }
 
   /** Makes the body a fill that readers can join; false when nobody needs it. */

@@ -2,7 +2,9 @@
 import type { PlantedBug } from '../planted-bug.ts';
 
 const fill = 'packages/core/src/node/fill.ts';
+const fillAnswer = 'packages/core/src/node/fill-answer.ts';
 const home = 'packages/core/src/node/home.ts';
+const lookupAnswer = 'packages/core/src/node/lookup-answer.ts';
 const segments = 'packages/core/src/node/segments.ts';
 
 export const fillBugs: readonly PlantedBug[] = [
@@ -25,7 +27,7 @@ export const fillBugs: readonly PlantedBug[] = [
   {
     name: 'fill-believes-any-version',
     breaks: [1, 2, 3],
-    file: fill,
+    file: fillAnswer,
     find: '    head.etag === fetch.etag &&\n',
     replace: '',
     why: 'Where S3 ignores If-Match, bytes of one version are stored as another’s.',
@@ -33,7 +35,7 @@ export const fillBugs: readonly PlantedBug[] = [
   {
     name: 'fill-believes-any-position',
     breaks: [1, 2],
-    file: fill,
+    file: fillAnswer,
     find: '    head.first === fetch.first &&\n',
     replace: '',
     why: 'Bytes of another range are served as those that were asked for.',
@@ -41,7 +43,7 @@ export const fillBugs: readonly PlantedBug[] = [
   {
     name: 'fill-believes-any-length',
     breaks: [1, 9],
-    file: fill,
+    file: fillAnswer,
     find: 'head.length === fetch.last - fetch.first + 1',
     replace: 'head.length >= 0',
     why: 'A part that is shorter than asked for is taken for the whole of it.',
@@ -49,7 +51,7 @@ export const fillBugs: readonly PlantedBug[] = [
   {
     name: 'fill-believes-any-size',
     breaks: [1],
-    file: fill,
+    file: fillAnswer,
     find: '    head.size === fetch.size &&\n',
     replace: '',
     why: 'An answer that contradicts the metadata is served along with it.',
@@ -73,7 +75,7 @@ export const fillBugs: readonly PlantedBug[] = [
   {
     name: 'first-fetch-believes-any-range',
     breaks: [1],
-    file: home,
+    file: lookupAnswer,
     find: 'if (!fetch.headOnly && !isAnswerToRange(fetch, head)) return null;',
     replace: 'if (!fetch.headOnly && head.first < 0) return null;',
     why: 'Bytes of a range that nobody asked for are taken for the object’s first ones.',
@@ -81,19 +83,19 @@ export const fillBugs: readonly PlantedBug[] = [
   {
     name: 'weak-etag-is-cached',
     breaks: [2],
-    file: home,
-    find: "const { etag, size, lastModified } = head;\n    if (etag === '' || size < 0 || size > MAX_OBJECT_BYTES) return null;",
+    file: lookupAnswer,
+    find: "const { etag, size, lastModified } = head;\n  if (etag === '' || size < 0 || size > MAX_OBJECT_BYTES) return null;",
     replace:
-      'const { etag, size, lastModified } = head;\n    if (size < 0 || size > MAX_OBJECT_BYTES) return null;',
+      'const { etag, size, lastModified } = head;\n  if (size < 0 || size > MAX_OBJECT_BYTES) return null;',
     why: 'Objects without a strong ETag share one name for all of their versions.',
   },
   {
     name: 'unknown-size-is-cached',
     breaks: [1, 2],
-    file: home,
-    find: "const { etag, size, lastModified } = head;\n    if (etag === '' || size < 0 || size > MAX_OBJECT_BYTES) return null;",
+    file: lookupAnswer,
+    find: "const { etag, size, lastModified } = head;\n  if (etag === '' || size < 0 || size > MAX_OBJECT_BYTES) return null;",
     replace:
-      "const { etag, size, lastModified } = head;\n    if (etag === '' || size > MAX_OBJECT_BYTES) return null;",
+      "const { etag, size, lastModified } = head;\n  if (etag === '' || size > MAX_OBJECT_BYTES) return null;",
     why: 'An object whose size S3 didn’t tell is described by a size of its own making.',
   },
   {
@@ -135,8 +137,8 @@ export const fillBugs: readonly PlantedBug[] = [
     name: 'arrivals-counted-too-early',
     breaks: [5],
     file: home,
-    find: 'fetch.sentAfter = arrivals;\n    request.bucket',
-    replace: 'fetch.sentAfter = arrivals + 1;\n    request.bucket',
+    find: 'fetch.sentAfter = this.#parts.arrivals;',
+    replace: 'fetch.sentAfter = this.#parts.arrivals + 1;',
     why: 'The next reader to come shares the errors of a fetch that is out already.',
   },
   {
