@@ -176,7 +176,7 @@ const planted: readonly [CheckerName, (made: HandMade, checkers: Checkers) => vo
     'handovers',
     (_, checkers) => {
       const at = { bucket: 'b', key: 'k', etag: '"x"', first: 0 };
-      checkers.movedFill({ ...at, node: 1, life: 1, sentAt: 9, holders: [0] });
+      checkers.movedFill({ ...at, node: 1, life: 1, sentAt: 9, learnedAt: 1, holders: [0] });
     },
   ],
   [

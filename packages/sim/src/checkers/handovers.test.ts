@@ -5,7 +5,7 @@ import { checkMovedFill } from './handovers.ts';
 import { HandMade, rules } from './testing/hand-made.ts';
 
 const block = { node: 1, life: 2, bucket: 'b', key: 'k', etag: '"x"', first: 32 };
-const fill: MovedFill = { ...block, sentAt: 5000, holders: [0] };
+const fill: MovedFill = { ...block, sentAt: 5000, learnedAt: 100, holders: [0] };
 
 function check(asks: readonly Partial<PeerAsk>[], change: Partial<MovedFill> = {}): string | null {
   const { history } = new HandMade();
@@ -85,5 +85,12 @@ describe('what a previous owner holds', () => {
       endedAt: 4999,
     } as const;
     assert.match(check([broke]) ?? '', /never asked/, 'it spoke');
+  });
+
+  void test('may be read from S3 by a read that set out before its node knew of that owner', () => {
+    const asked = { peer: 2, askedAt: 4000, endedAt: 4010 };
+    assert.equal(check([asked], { learnedAt: 4005 }), null);
+    assert.match(check([asked], { learnedAt: 3999 }) ?? '', /never asked node 0/);
+    assert.match(check([asked], { learnedAt: 4011 }) ?? '', /never asked node 0/);
   });
 });

@@ -8,10 +8,13 @@ import { atMost, type Rules } from './rules.ts';
 
 /** Called as a node begins to receive a fill from S3 whose first block a previous owner held. */
 export function checkMovedFill(history: History, rules: Rules, fill: MovedFill): string | null {
-  const { node, life, bucket, key, etag, first, holders } = fill;
+  const { node, life, bucket, key, etag, first, learnedAt, holders } = fill;
   const { peerAsks } = history.of(bucket, key);
   const isOfFill = (ask: PeerAsk): boolean =>
     ask.node === node && ask.life === life && ask.etag === etag && ask.first === first;
+  // Whom to ask was settled before it learned of the last ring.
+  const isSettled = (ask: PeerAsk): boolean => isOfFill(ask) && ask.askedAt < learnedAt;
+  if (peerAsks.some((ask) => isSettled(ask) && ask.endedAt >= learnedAt)) return null;
   for (const peer of holders) {
     if (peerAsks.some((ask) => ask.peer === peer && isOfFill(ask))) continue;
     if (wasSilent(history.peerAsks, rules, fill, peer)) continue;

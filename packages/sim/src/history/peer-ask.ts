@@ -29,6 +29,8 @@ export interface MovedFill {
   /** Position of the block's first byte. */
   readonly first: number;
   readonly sentAt: number;
+  /** When the node learned of a ring last. */
+  readonly learnedAt: number;
   /** Previous owners, by the rings that the node knew, that ran and had the block ready to be sent. */
   readonly holders: readonly number[];
 }

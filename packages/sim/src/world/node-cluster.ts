@@ -49,6 +49,8 @@ export class NodeCluster implements RingTeller, RingAsker {
   /** Rings that were replaced lately, with when that was (true time). */
   readonly #replaced: { readonly ring: Ring; readonly at: number }[] = [];
   #placesBy: Ring;
+  /** When it learned of a ring last, true time. */
+  learnedAt = 0;
 
   constructor(options: NodeClusterOptions) {
     const { clock, windowMs, configured } = options;
@@ -119,6 +121,7 @@ export class NodeCluster implements RingTeller, RingAsker {
   }
 
   #place(): void {
+    this.learnedAt = this.#options.world.queue.now;
     this.#options.onRing(this.ring.current, this.ring.rings().slice(1));
   }
 

@@ -125,6 +125,7 @@ export class NodeRun implements LinkEnd, ReadTaker, MessageTaker, PeerFetchEvent
     const origin = new OriginFetches({
       ...{ world, events: this, memory, node: nodeId, life },
       holdersOf: (request) => holdersOf({ ...options, cluster: this.cluster }, request),
+      learnedAt: () => this.cluster.learnedAt,
     });
     const { nodes } = options;
     this.fetches = new PeerFetches({

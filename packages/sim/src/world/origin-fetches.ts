@@ -33,6 +33,8 @@ export interface FetchesOptions {
   readonly life: number;
   /** Previous owners that hold the first block of a request right now. */
   readonly holdersOf: (request: FetchRequest) => readonly number[];
+  /** When the node learned of a ring last. */
+  readonly learnedAt: () => number;
 }
 
 interface OpenFetch {
@@ -129,11 +131,12 @@ export class OriginFetches implements FetchEffects {
   }
 
   #movedFill(request: FetchRequest): MovedFill | null {
-    const { world, node, life, holdersOf } = this.#options;
+    const { world, node, life, holdersOf, learnedAt } = this.#options;
     const { bucket, key, ifMatch: etag, first } = request;
     const holders = etag === '' ? [] : holdersOf(request);
     if (holders.length === 0) return null;
-    return { node, life, bucket, key, etag, first, sentAt: world.queue.now, holders };
+    const times = { sentAt: world.queue.now, learnedAt: learnedAt() };
+    return { node, life, bucket, key, etag, first, ...times, holders };
   }
 
   #flowing(id: FetchId): OpenFetch {
