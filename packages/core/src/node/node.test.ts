@@ -602,8 +602,8 @@ test('events of fetches that are over find nothing', () => {
   rig.s3.put(0, 'b', 'k', 100);
   const [node] = rig.nodes;
   const client = rig.ask('k');
-  while (node!.openFetches.size === 0) rig.step();
-  const [id] = node!.openFetches.keys();
+  while (node!.originFetches.size === 0) rig.step();
+  const [id] = node!.originFetches.ids();
   rig.settle();
   assertRight(rig, client);
   const { now } = rig.queue;

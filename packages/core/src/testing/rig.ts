@@ -250,11 +250,11 @@ export class Rig implements GatewayEffects, TestWorld {
     for (const client of this.clients.values()) assert(!client.isOpen, 'every exchange ended');
     const { clientReads, outstandingReads } = this.gateway.levels();
     assert(clientReads === 0 && outstandingReads === 0, 'the gateway holds nothing');
-    for (const { node, store, disk, openFetches, peerFetches, askers } of this.nodes) {
+    for (const { node, store, disk, originFetches, peerFetches, askers } of this.nodes) {
       const { waitingReaders, lookups, fetches, fillBytes, leasesGranted, leasesHeld } =
         node.levels();
       assert(waitingReaders === 0 && lookups === 0, 'no reader waits');
-      assert(fetches === 0 && openFetches.size === 0, 'no fetch is out');
+      assert(fetches === 0 && originFetches.size === 0, 'no fetch is out');
       assert(peerFetches.size === 0, 'no node is asked');
       assert(fillBytes === 0, 'no fill memory is in use');
       assert(leasesGranted + leasesHeld === 0, 'every lease has ended');

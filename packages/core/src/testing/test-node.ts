@@ -1,6 +1,7 @@
 /**
  * A storage node in memory: the machine, a driver that queues its effects, real bytes for its disk and its fill memory, and
- * a line to the model of S3. Checks the effects' rules as it goes. Its process can die and come back on the same disk.
+ * lines to the model of S3 (origin-fetches.ts) and to other nodes (peer-fetches.ts). Checks the effects' rules as it goes. Its
+ * process can die and come back on the same disk.
  */
 import { assert } from '../base/assert.ts';
 import type { Hash128 } from '../base/hash.ts';
@@ -20,29 +21,29 @@ import {
 import type { DatedRing } from '../ring-history.ts';
 import type { Ring } from '../ring.ts';
 import { Store, type SlotId } from '../store/store.ts';
-import type { Asker, FetchEnd, FetchId, FetchRequest, NodeEffects } from '../node/effects.ts';
+import type {
+  Asker,
+  FetchEnd,
+  FetchHead,
+  FetchId,
+  FetchRequest,
+  NodeEffects,
+} from '../node/effects.ts';
 import type { NodeMessage } from '../node-message.ts';
 import type { NodeLimits } from '../node/limits.ts';
 import { Node } from '../node/node.ts';
 import type { PolicyOf } from '../node/policy.ts';
-import type { EventQueue } from './event-queue.ts';
 import type { TestIdentity } from './identity.ts';
+import { OriginFetches, type OriginFetchEvents, type OriginWay } from './origin-fetches.ts';
 import { PeerFetches, type PeerFetchEvents, type PeerWay } from './peer-fetches.ts';
-import type { S3Answer, S3Model } from './s3-model.ts';
 import { TestDisk } from './test-disk.ts';
 import type { Transfer } from './transfer.ts';
 
 /** What a node needs of its surroundings. */
-export interface TestWorld extends PeerWay {
-  readonly queue: EventQueue;
-  readonly s3: S3Model;
+export interface TestWorld extends OriginWay, PeerWay {
   readonly identity: TestIdentity;
   /** The rings of the window, newest first, as a node learns them that comes back. */
   rings(): readonly DatedRing[];
-  /** How long the next message, write or request takes. */
-  delayMs(): number;
-  /** How many of `available` bytes come next, at least one. */
-  chunkOf(available: number): number;
   /** The node's answer travels to whoever asked. */
   deliverAnswer(transfer: Transfer, answer: ReadAnswer): void;
   deliverBytes(transfer: Transfer, bytes: Uint8Array): void;
@@ -60,26 +61,15 @@ export interface TestNodeOptions {
   readonly storeBytes: number;
 }
 
-/** A request to S3 that is out. */
-interface OpenFetch {
-  readonly request: FetchRequest;
-  answer: S3Answer | null;
-  position: number;
-  place: number;
-  placeLength: number;
-  direct: Asker | null;
-  isBusy: boolean;
-}
-
-export class TestNode implements NodeEffects, PeerFetchEvents {
+export class TestNode implements NodeEffects, OriginFetchEvents, PeerFetchEvents {
   /** Those of the present life. */
   node: Node;
   store: Store;
   /** What the present life began with. */
   recovered: RecoveryCounts;
   readonly disk: TestDisk;
-  readonly openFetches = new Map<FetchId, OpenFetch>();
   readonly askers = new Map<Asker, Transfer>();
+  readonly originFetches: OriginFetches;
   readonly peerFetches: PeerFetches;
   isDown = false;
   /** Takes questions and says nothing. */
@@ -102,6 +92,7 @@ export class TestNode implements NodeEffects, PeerFetchEvents {
     this.#world = world;
     this.#options = options;
     this.#memory = new Uint8Array(options.limits.fillBudgetBytes);
+    this.originFetches = new OriginFetches(world, this);
     this.peerFetches = new PeerFetches(world, this);
     this.#storeBytes = options.storeBytes;
     this.store = this.#newStore();
@@ -254,27 +245,31 @@ export class TestNode implements NodeEffects, PeerFetchEvents {
   }
 
   startFetch(id: FetchId, request: FetchRequest): void {
-    assert(!this.openFetches.has(id), 'a fetch is started once');
-    const fetch: OpenFetch = {
-      request: { ...request },
-      answer: null,
-      position: 0,
-      place: 0,
-      placeLength: 0,
-      direct: null,
-      isBusy: false,
-    };
-    this.openFetches.set(id, fetch);
-    const { queue, s3 } = this.#world;
-    queue.in(this.#world.delayMs(), () => {
-      // What S3 answers is decided when it reads the request, not when the answer arrives.
-      const answer = s3.answer(queue.now, fetch.request);
-      queue.in(this.#world.delayMs(), () => this.#headArrives(id, fetch, answer));
-    });
+    this.originFetches.start(id, request);
+  }
+
+  onOriginHead(id: FetchId, head: FetchHead): void {
+    this.node.onFetchHead(this.#world.queue.now, id, head);
+  }
+
+  onOriginFailed(id: FetchId): void {
+    this.node.onFetchFailed(this.#world.queue.now, id, null);
+  }
+
+  onOriginBytes(id: FetchId, bytes: Uint8Array, memory: number): void {
+    this.#receive(id, bytes, memory);
+  }
+
+  onDirectBytes(asker: Asker, bytes: Uint8Array): void {
+    this.#send(asker, bytes);
+  }
+
+  onOriginEnd(id: FetchId, end: FetchEnd): void {
+    this.node.onFetchEnd(this.#world.queue.now, id, end);
   }
 
   startPeerFetch(id: FetchId, nodeId: number, request: ReadRequest): void {
-    assert(!this.openFetches.has(id), 'a fetch goes to one place at a time');
+    assert(!this.originFetches.has(id), 'a fetch goes to one place at a time');
     assert(nodeId !== this.#options.nodeId, 'a node has what it holds');
     this.peerFetches.start(id, nodeId, request);
   }
@@ -284,8 +279,7 @@ export class TestNode implements NodeEffects, PeerFetchEvents {
   }
 
   onPeerBytes(id: FetchId, bytes: Uint8Array, memory: number): void {
-    this.#memory.set(bytes, memory);
-    this.node.onFetchBytes(this.#world.queue.now, id, bytes.length);
+    this.#receive(id, bytes, memory);
   }
 
   onPeerEnd(id: FetchId, end: FetchEnd): void {
@@ -293,26 +287,17 @@ export class TestNode implements NodeEffects, PeerFetchEvents {
   }
 
   receiveInto(id: FetchId, memory: number, length: number): void {
-    if (this.peerFetches.has(id)) {
-      this.peerFetches.receiveInto(id, memory, length);
-      return;
-    }
-    const fetch = this.#flowing(id);
-    assert(fetch.placeLength === 0, 'one place at a time');
-    fetch.place = memory;
-    fetch.placeLength = length;
-    this.#receive(id, fetch);
+    if (this.peerFetches.has(id)) this.peerFetches.receiveInto(id, memory, length);
+    else this.originFetches.receiveInto(id, memory, length);
   }
 
   receiveDirect(id: FetchId, asker: Asker): void {
-    const fetch = this.#flowing(id);
-    fetch.direct = asker;
-    this.#receive(id, fetch);
+    this.originFetches.receiveDirect(id, asker);
   }
 
   cancelFetch(id: FetchId): void {
     if (this.peerFetches.has(id)) this.peerFetches.cancel(id);
-    else assert(this.openFetches.delete(id), 'only a fetch that is out is cancelled');
+    else this.originFetches.cancel(id);
   }
 
   writeSlot(slot: SlotId, memory: number, length: number): void {
@@ -398,7 +383,7 @@ export class TestNode implements NodeEffects, PeerFetchEvents {
     const waiting = [...this.askers.values(), ...this.#sending.keys()];
     this.askers.clear();
     this.#sending.clear();
-    this.openFetches.clear();
+    this.originFetches.forgetAll();
     this.peerFetches.forgetAll();
     this.store = this.#newStore();
     this.recovered = this.disk.open(this.store);
@@ -449,6 +434,11 @@ export class TestNode implements NodeEffects, PeerFetchEvents {
     if (this.#hinted === asker) copyHotHint(this.#hint, answer.hot);
   }
 
+  #receive(id: FetchId, bytes: Uint8Array, memory: number): void {
+    this.#memory.set(bytes, memory);
+    this.node.onFetchBytes(this.#world.queue.now, id, bytes.length);
+  }
+
   #send(asker: Asker, bytes: Uint8Array): void {
     const transfer = this.#waiting(asker);
     transfer.send(bytes.length);
@@ -481,64 +471,5 @@ export class TestNode implements NodeEffects, PeerFetchEvents {
       if (isCut) this.#world.deliverBreak(transfer);
       this.node.onSlotSent(queue.now, slot);
     });
-  }
-
-  #flowing(id: FetchId): OpenFetch {
-    const fetch = this.openFetches.get(id);
-    assert(fetch?.answer != null, 'bytes are received after the head');
-    return fetch;
-  }
-
-  #headArrives(id: FetchId, fetch: OpenFetch, answer: S3Answer): void {
-    if (this.openFetches.get(id) !== fetch) return;
-    const { now } = this.#world.queue;
-    const { head } = answer;
-    if (head === null) {
-      this.openFetches.delete(id);
-      this.node.onFetchFailed(now, id, null);
-      return;
-    }
-    fetch.answer = answer;
-    this.node.onFetchHead(now, id, head);
-    if (head.length === 0 && this.openFetches.get(id) === fetch) this.#end(id, fetch);
-  }
-
-  /** Brings the next bytes as far as there is room for them, some time later. */
-  #receive(id: FetchId, fetch: OpenFetch): void {
-    if (fetch.isBusy) return;
-    fetch.isBusy = true;
-    const { queue } = this.#world;
-    queue.in(this.#world.delayMs(), () => {
-      if (this.openFetches.get(id) !== fetch) return;
-      fetch.isBusy = false;
-      const { body } = fetch.answer!;
-      const left = body.length - fetch.position;
-      const room = fetch.direct === null ? fetch.placeLength : left;
-      if (left > 0 && room > 0) {
-        const count = this.#world.chunkOf(Math.min(left, room));
-        this.#bytesArrive(id, fetch, body.subarray(fetch.position, fetch.position + count));
-      }
-      if (this.openFetches.get(id) !== fetch) return;
-      if (fetch.position === body.length) this.#end(id, fetch);
-      else if (fetch.direct !== null || fetch.placeLength > 0) this.#receive(id, fetch);
-    });
-  }
-
-  #bytesArrive(id: FetchId, fetch: OpenFetch, bytes: Uint8Array): void {
-    fetch.position += bytes.length;
-    if (fetch.direct !== null) {
-      this.#send(fetch.direct, bytes.slice());
-      return;
-    }
-    this.#memory.set(bytes, fetch.place);
-    fetch.place += bytes.length;
-    fetch.placeLength -= bytes.length;
-    this.node.onFetchBytes(this.#world.queue.now, id, bytes.length);
-  }
-
-  #end(id: FetchId, fetch: OpenFetch): void {
-    this.openFetches.delete(id);
-    const isBroken = fetch.answer!.breaksOff;
-    this.node.onFetchEnd(this.#world.queue.now, id, isBroken ? 'broken' : 'complete');
   }
 }
