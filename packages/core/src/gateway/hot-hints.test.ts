@@ -73,6 +73,15 @@ test('a later hint takes the place of an earlier one, whichever arrives last', (
   assert.ok(!hints.names(placement, 8));
 });
 
+test('holders that accept one after the other all get their share', () => {
+  const hints = new HotHints(moment, 4, 77);
+  hints.learn(0, placement, { remainingMs: 100, nodes: [5, 3] }, ring);
+  hints.learn(0.1, placement, { remainingMs: 99, nodes }, ring);
+  const none = new Suspects(1);
+  const turns = new Set(Array.from({ length: 3 }, () => hints.next(placement, [], none)));
+  assert.deepEqual([...turns].toSorted(), [3, 5, 8]);
+});
+
 test('no more hints are kept than may be, and a new ring makes all void', () => {
   const hints = new HotHints(moment, 4, 77);
   for (let lo = 0; lo < 9; lo++) hints.learn(0, { hi: 0, lo }, hint, ring);

@@ -52,8 +52,9 @@ export class HotHints {
     const { remainingMs, nodes } = hint;
     const until = askedAt + remainingMs;
     const spread = this.#spreads.peek(this.#keyOf(placement));
-    // Answers overtake each other.
-    if (spread !== null && until <= spread.until + grainMs) return;
+    // Answers overtake each other. Holders accept one by one, and all until the same moment: then the longer list is the news.
+    const isLonger = spread === null || nodes.length > spread.nodes.length;
+    if (spread !== null && until <= spread.until + grainMs && !isLonger) return;
     if (nodes.some((nodeId) => ring.member(nodeId) === null)) return;
     if (spread === null) {
       // Gateways that start with different nodes don't all turn to the same one at once.
