@@ -363,6 +363,27 @@ describe('links that are not to be', () => {
     await until('the first link serves on', () => core.outcome(3) === 'changed');
   });
 
+  test('connections that never greet don’t keep those out that hold the secret', async () => {
+    const cluster = newCluster({ server: { maxLinks: 3 } });
+    const { core, node, peers, server, port } = cluster;
+    node.answer = (asker) => server.answerFailure(asker, 'changed', null);
+    let ended = 0;
+    const strangers = Array.from({ length: 8 }, () => {
+      const socket = connect(port, '127.0.0.1');
+      sockets.push(socket);
+      socket.on('error', () => undefined);
+      socket.on('close', () => (ended += 1));
+      return socket.resume();
+    });
+    await Promise.all(strangers.map((socket) => once(socket, 'connect')));
+    await until('only as many are left as may be', () => ended === 5);
+    peers.sendRead(1, 1, blocksRequest(0, 10));
+    await until('the answer', () => core.outcome(1) === 'changed');
+    peers.sendRead(2, 1, blocksRequest(0, 100_000));
+    await until('one of the other kind', () => core.outcome(2) === 'changed');
+    assert.equal(server.links, 3);
+  });
+
   test('a peer that falls silent is pinged, then given up with all its links', async () => {
     const cluster = newCluster({ peer: { pingMs: 100 } });
     const { core, node, peers, server, port, gatewayLog } = cluster;

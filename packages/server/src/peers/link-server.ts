@@ -66,6 +66,8 @@ export class LinkServer implements ReadAnswererOwner {
   readonly #forwardPort: ForwardPort;
   readonly #askers: Askers;
   readonly #links = new Set<Link>();
+  /** Those among them that haven't proven the secret yet, the oldest first. */
+  readonly #strangers = new Set<Link>();
   readonly #listeners: ListenerId[] = [];
   /** Sends to askers that are gone, to be told after the current effect. */
   #unsent: number[] = [];
@@ -446,10 +448,13 @@ export class LinkServer implements ReadAnswererOwner {
       this.#doorman,
     );
     this.#links.add(link);
+    this.#strangers.add(link);
     if (this.#links.size > this.#options.maxLinks) {
       this.#linksRefused += 1;
-      link.sendBytes(fullRefusal());
-      link.end();
+      // Whoever holds the secret proves it at once: places are not for those that only connect.
+      const [oldest = link] = this.#strangers;
+      oldest.sendBytes(fullRefusal());
+      oldest.end();
     }
     return link;
   }
@@ -457,12 +462,14 @@ export class LinkServer implements ReadAnswererOwner {
   /** The user of links that aren't open yet. */
   readonly #doorman: LinkUser = {
     onOpen: (link, purpose) => {
+      this.#strangers.delete(link);
       link.user = this.#userFor(link, purpose);
       link.user.onOpen(link, purpose);
       // It connected just before the server stopped listening.
       if (this.#isDraining) link.sendBareFrame(FrameType.leaving, 0);
     },
     onLost: (link) => {
+      this.#strangers.delete(link);
       this.#links.delete(link);
     },
     onFrame: () => undefined,
