@@ -172,6 +172,28 @@ test('signals reload, keep the last good configuration, and stop', async () => {
   assert.doesNotMatch(complained, /a-client-secret!|an-origin-secret/);
 });
 
+test('a SIGHUP that comes while the process starts is obeyed once it runs', async () => {
+  const file = configFile('early.toml');
+  const slow = `async (config) => {
+    say('starting');
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    return (${obedient})(config);
+  }`;
+  const child = run([file], slow);
+  const ended = outcome(child);
+  child.stdout!.on('data', (bytes: Buffer) => {
+    if (!bytes.toString().includes('starting')) return;
+    configFile('early.toml', (text) => text.replace('"me"', '"you"'));
+    child.kill('SIGHUP');
+  });
+  child.stderr!.on('data', (bytes: Buffer) => {
+    if (bytes.toString().includes('"msg":"reloaded"')) child.kill('SIGTERM');
+  });
+  const { code, said, complained } = await ended;
+  assert.equal(code, 0, complained);
+  assert.equal(said, 'starting\nstarted me\nreload you\nstop\n');
+});
+
 test('a process that can not start says why and exits with 1', async () => {
   const file = configFile('failing.toml');
   const { code, complained } = await outcome(

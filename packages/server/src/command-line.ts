@@ -154,11 +154,16 @@ async function run(file: string, start: Start): Promise<void> {
   const stopAsked = new Promise<NodeJS.Signals>((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, resolve);
   });
-  // Also before there is anything to leave: without a listener, Node would open its debugger.
+  // Also before there is anything to leave or to reload: without listeners, Node would open its debugger, and end.
   let askLeave: (value: 'leave') => void = () => undefined;
   const leaveAsked = new Promise<'leave'>((resolve) => (askLeave = resolve));
   process.on('SIGUSR1', () => {
     askLeave('leave');
+  });
+  let askReload: () => void = () => undefined;
+  const reloadAsked = new Promise<void>((resolve) => (askReload = resolve));
+  process.on('SIGHUP', () => {
+    askReload();
   });
   let running: Running;
   try {
@@ -168,9 +173,9 @@ async function run(file: string, start: Start): Promise<void> {
     log.debug({ err: error }, 'could not start');
     process.exit(1);
   }
-  process.on('SIGHUP', () => {
-    void reload(file, config, running, log);
-  });
+  const reloadNow = (): void => void reload(file, config, running, log);
+  askReload = reloadNow;
+  void reloadAsked.then(reloadNow);
   log.info('started');
   const left = leaveAsked.then(() => leave(running, log));
   const failure = running.failed.then((why) => ({ why }));
