@@ -184,6 +184,13 @@ export class Gateway {
     this.#leave();
   }
 
+  /** Buckets may have other policies now, or other origins: what homes said before counts no more. */
+  onPoliciesChanged(now: number): void {
+    this.#enter(now);
+    this.#knowledge.forgetMetadata(now);
+    this.#leave();
+  }
+
   /** Call it once `nextDeadline()` has passed. */
   onTick(now: number): void {
     this.#enter(now);

@@ -129,3 +129,16 @@ test('an answer that comes late does not replace a newer one', () => {
   knowledge.learn(hash, versionOf('old'), 100, -Infinity, 0, Infinity);
   assert.equal(usableAt(knowledge, 210), 'new');
 });
+
+test('once policies may be others, nothing that was asked before counts, whenever it comes', () => {
+  const knowledge = newKnowledge();
+  knowledge.learn(hash, versionOf('a'), 100, -Infinity, 0, Infinity);
+  knowledge.forgetMetadata(200);
+  assert.equal(usableAt(knowledge, 200), undefined);
+  const late = knowledge.learn(hash, versionOf('b'), 199, -Infinity, 0, Infinity);
+  assert.equal(late.metadata.etag, 'b', 'whoever asked gets it');
+  assert.equal(usableAt(knowledge, 201), undefined);
+  // The home knows it from earlier: that is no reason to look back.
+  knowledge.learn(hash, versionOf('c'), 200, -Infinity, 150, Infinity);
+  assert.equal(usableAt(knowledge, 201), 'c');
+});

@@ -24,6 +24,8 @@ export class Knowledge {
   readonly #moment: Moment;
   readonly #limits: GatewayLimits;
   readonly #epochs: WriteEpochs;
+  /** What was asked earlier says what held under other policies, or at another origin. */
+  #asksCountFrom = -Infinity;
 
   constructor(moment: Moment, limits: GatewayLimits, epochs: WriteEpochs, seed: number) {
     this.#moment = moment;
@@ -63,8 +65,14 @@ export class Knowledge {
         ? Infinity
         : Math.min(confirmedAt + lifetimeMs, askedAt + this.#limits.gatewayTtlMs);
     const known = { metadata, validUntil, knownAfter };
-    this.metadata.put(hash, known);
+    if (askedAt >= this.#asksCountFrom) this.metadata.put(hash, known);
     return known;
+  }
+
+  /** Policies or origins may be others now: forgets all metadata, and doesn't keep what is still to come of it. */
+  forgetMetadata(now: number): void {
+    this.metadata.clear();
+    this.#asksCountFrom = now;
   }
 
   /** Call it before the write is forwarded. */

@@ -15,9 +15,11 @@ export interface CachedMetadata {
 }
 
 export class MetadataCache {
-  readonly #entries: Lru<CachedMetadata>;
+  readonly #seed: number;
+  #entries: Lru<CachedMetadata>;
 
   constructor(maxEntries: number, maxBytes: number, seed: number) {
+    this.#seed = seed;
     this.#entries = new Lru(maxEntries, maxBytes, seed);
   }
 
@@ -40,6 +42,11 @@ export class MetadataCache {
     if (known !== null && known.knownAfter > entry.knownAfter) return;
     const { etag, headerLines } = entry.metadata;
     this.#entries.set(hash, entry, entryBytes + etag.length + headerLines.length);
+  }
+
+  clear(): void {
+    const { maxEntries, maxBytes } = this.#entries;
+    this.#entries = new Lru(maxEntries, maxBytes, this.#seed);
   }
 
   /** The version turned out to be gone: its metadata is not used again. */

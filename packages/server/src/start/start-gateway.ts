@@ -215,6 +215,7 @@ export function startGateway(context: GatewayContext, gateway: GatewayConfig): R
     },
     reload: (wanted) => {
       sigv4.replaceClients(clients.of(wanted));
+      driver.gateway.onPoliciesChanged(now());
     },
     stop: async () => {
       await server.close(stopGraceMs);
