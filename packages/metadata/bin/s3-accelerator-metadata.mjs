@@ -5,7 +5,7 @@ const [major, minor] = process.versions.node.split('.').map(Number);
 
 if (major < 22 || (major === 22 && minor < 18)) {
   process.stderr.write(
-    `s3-accelerator-metadata needs Node 22.18 or newer; this is ${process.versions.node}. Run it with the workspace's: node_modules/.bin/node.\n`,
+    `s3-accelerator-metadata needs Node 22.18 or newer; this is ${process.versions.node}. Start it as npx s3-accelerator-metadata, which takes the workspace's own Node.\n`,
   );
   process.exit(2);
 }
