@@ -19,28 +19,38 @@ const usage = `Usage: node packages/memory-s3/src/main.ts [options]
   --quiet              no line for each request
 `;
 
-const { values } = parseArgs({
-  options: {
-    port: { type: 'string', default: '8080' },
-    host: { type: 'string', default: '127.0.0.1' },
-    'access-key': { type: 'string', default: defaultCredential.accessKey },
-    'secret-key': { type: 'string', default: defaultCredential.secretKey },
-    region: { type: 'string', default: 'us-east-1' },
-    bucket: { type: 'string', multiple: true, default: [] },
-    synthetic: { type: 'string', multiple: true, default: [] },
-    'delay-ms': { type: 'string', default: '0' },
-    bandwidth: { type: 'string', default: 'Infinity' },
-    'error-rate': { type: 'string', default: '0' },
-    'short-body-rate': { type: 'string', default: '0' },
-    seed: { type: 'string', default: '1' },
-    quiet: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-  },
-});
+const { values } = parsed();
 
 if (values.help) {
   process.stdout.write(usage);
   process.exit(0);
+}
+
+function parsed() {
+  try {
+    return parseArgs({
+      options: {
+        port: { type: 'string', default: '8080' },
+        host: { type: 'string', default: '127.0.0.1' },
+        'access-key': { type: 'string', default: defaultCredential.accessKey },
+        'secret-key': { type: 'string', default: defaultCredential.secretKey },
+        region: { type: 'string', default: 'us-east-1' },
+        bucket: { type: 'string', multiple: true, default: [] },
+        synthetic: { type: 'string', multiple: true, default: [] },
+        'delay-ms': { type: 'string', default: '0' },
+        bandwidth: { type: 'string', default: 'Infinity' },
+        'error-rate': { type: 'string', default: '0' },
+        'short-body-rate': { type: 'string', default: '0' },
+        seed: { type: 'string', default: '1' },
+        quiet: { type: 'boolean', default: false },
+        help: { type: 'boolean', default: false },
+      },
+    });
+  } catch (error) {
+    const [why] = (error as Error).message.split('. ');
+    process.stderr.write(`${why}\n\n${usage}`);
+    process.exit(2);
+  }
 }
 
 function numeric(name: string, text: string, most: number): number {
@@ -70,8 +80,9 @@ function syntheticObjects(text: string): SyntheticObjects {
 }
 
 const synthetic = values.synthetic.map(syntheticObjects);
+const port = numeric('port', values.port, 65535);
 const memoryS3 = await startMemoryS3({
-  port: numeric('port', values.port, 65535),
+  port,
   host: values.host,
   region: values.region,
   credentials: [{ accessKey: values['access-key'], secretKey: values['secret-key'] }],
@@ -82,6 +93,12 @@ const memoryS3 = await startMemoryS3({
   shortBodyRate: numeric('short-body-rate', values['short-body-rate'], 1),
   seed: numeric('seed', values.seed, 0xffffffff),
   ...(values.quiet ? {} : { onRequest: (line: string) => process.stdout.write(`${line}\n`) }),
+}).catch((error: unknown) => {
+  if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+  process.stderr.write(
+    `port ${port} is taken: stop what listens there (npm start has an S3 at 8080), or choose another --port\n`,
+  );
+  process.exit(1);
 });
 for (const { bucket, prefix, count, bytes } of synthetic) {
   for (let index = 0; index < count; index++) {
