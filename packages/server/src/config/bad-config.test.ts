@@ -302,6 +302,16 @@ grants = [{ bucket = "*", access = "read" }]
     ],
   ],
   [
+    'a node does not listen where the cluster knows another one',
+    (origin + clients + cluster + node + gateway).replace(
+      '[node]\nid = 0',
+      '[node]\nid = 3\nlisten = "127.0.0.1:9400"',
+    ),
+    [
+      'node.id = 3: cluster.nodes has node 0 at node.listen = "127.0.0.1:9400"; one of the two ids is wrong',
+    ],
+  ],
+  [
     'a node without an entry has no weight among those that have one',
     (origin + clients + cluster + node + gateway)
       .replace('[node]\nid = 0', '[node]\nid = 3\nlisten = "127.0.0.1:9403"')

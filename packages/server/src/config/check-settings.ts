@@ -81,7 +81,13 @@ function checkOwnEntry(
   const { nodes } = cluster;
   if (nodes === undefined || node.id === undefined) return;
   if (nodes.some(({ id }) => id === node.id)) return;
-  if (node.listen === undefined || !isReachable(node.listen)) {
+  const own = node.listen && formatAddress(node.listen);
+  const other = nodes.find(({ address }) => address && formatAddress(address) === own);
+  if (other !== undefined) {
+    problems.add(
+      `node.id = ${node.id}: cluster.nodes has node ${other.id} at node.listen = "${own}"; one of the two ids is wrong`,
+    );
+  } else if (node.listen === undefined || !isReachable(node.listen)) {
     problems.add(
       `node.id = ${node.id}: has no entry in cluster.nodes to say where others reach it; add one, or make node.listen that address`,
     );
