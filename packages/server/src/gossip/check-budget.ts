@@ -40,7 +40,7 @@ class Budget {
 export class CheckBudget {
   readonly #all: Budget;
   readonly #strangers: Budget;
-  /** In the order of their first valid packet. */
+  /** In the order of their last valid packet: copies of one, from addresses that are made up, push out no member that speaks. */
   readonly #known = new Map<string, Budget>();
 
   /** `now` in milliseconds of a monotonic clock, here and below. */
@@ -57,8 +57,9 @@ export class CheckBudget {
 
   /** A packet from this address was valid. */
   remember(now: number, address: string): void {
-    if (this.#known.has(address)) return;
-    this.#known.set(address, new Budget(knownPerSecond, now));
+    const budget = this.#known.get(address) ?? new Budget(knownPerSecond, now);
+    this.#known.delete(address);
+    this.#known.set(address, budget);
     if (this.#known.size <= maxKnown) return;
     const [oldest] = this.#known.keys();
     if (oldest !== undefined) this.#known.delete(oldest);
