@@ -138,8 +138,48 @@ function newServer(
   return new HttpServer(reactor, router, limits, answered, connections);
 }
 
+function newDriver(
+  { reactor, ring, epochs, now, node }: GatewayContext,
+  gateway: GatewayConfig,
+  server: HttpServer,
+  router: RequestRouter,
+): GatewayDriver {
+  return new GatewayDriver({
+    reactor,
+    server,
+    ring: ring.current,
+    layout: new Layout(),
+    limits: limitsOf(gateway),
+    epochs,
+    seed: randomBytes(4).readUInt32LE(0),
+    now,
+    local: node,
+    passThrough: (exchange) => {
+      router.passThroughRead(exchange);
+    },
+    resourceOf: (exchange) => router.resourceOf(exchange),
+  });
+}
+
+/** Whatever writes by it raises the epoch of what it writes. */
+function newPassThrough(
+  server: HttpServer,
+  forward: HomeForward,
+  driver: GatewayDriver,
+  hash: ObjectHash,
+): PassThrough {
+  return new PassThrough(server, forward, {
+    onWriteStarted: (bucket, key) => {
+      driver.onWriteStarted(hash.of(bucket, key));
+    },
+    onWriteFinished: (bucket, key, outcome) => {
+      driver.onWriteFinished(hash.of(bucket, key), outcome);
+    },
+  });
+}
+
 export function startGateway(context: GatewayContext, gateway: GatewayConfig): RunningGateway {
-  const { config, reactor, ring, log, metrics, now, node } = context;
+  const { config, ring, log, metrics, now, node } = context;
   const { listen, region } = gateway;
   const hash = new ObjectHash();
   const clients = new GatewayClients(context, (claimed) => {
@@ -151,21 +191,7 @@ export function startGateway(context: GatewayContext, gateway: GatewayConfig): R
   });
   const router = new RequestRouter();
   const server = newServer(context, router, gateway);
-  const driver = new GatewayDriver({
-    reactor,
-    server,
-    ring: ring.current,
-    layout: new Layout(),
-    limits: limitsOf(gateway),
-    epochs: context.epochs,
-    seed: randomBytes(4).readUInt32LE(0),
-    now,
-    local: node,
-    passThrough: (exchange) => {
-      router.passThroughRead(exchange);
-    },
-    resourceOf: (exchange) => router.resourceOf(exchange),
-  });
+  const driver = newDriver(context, gateway, server, router);
   const peers = startPeers(context, gateway, driver);
   driver.remote = peers;
   const follower = followRing(context, peers);
@@ -174,14 +200,7 @@ export function startGateway(context: GatewayContext, gateway: GatewayConfig): R
     driver.gateway.onRing(now(), changed);
   });
   const forward = new HomeForward({ ring, hash, local: node, peers });
-  const passThrough = new PassThrough(server, forward, {
-    onWriteStarted: (bucket, key) => {
-      driver.onWriteStarted(hash.of(bucket, key));
-    },
-    onWriteFinished: (bucket, key, outcome) => {
-      driver.onWriteFinished(hash.of(bucket, key), outcome);
-    },
-  });
+  const passThrough = newPassThrough(server, forward, driver, hash);
   const requests = new RequestCounter(metrics.counter('s3accel_gateway_requests_total'));
   const count = (operation: string, status: number): void => {
     requests.count(operation, status);

@@ -1,9 +1,10 @@
 /** Puts a storage node together: files, store, core, S3 client, and the links that others ask it over. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { U64 } from '@s3-accelerator/core/base/hash.ts';
+import type { Hash128, U64 } from '@s3-accelerator/core/base/hash.ts';
 import { Layout } from '@s3-accelerator/core/layout.ts';
 import { defaultNodeLimits, type NodeLimits } from '@s3-accelerator/core/node/limits.ts';
+import type { Node } from '@s3-accelerator/core/node/node.ts';
 import type { BucketPolicy } from '@s3-accelerator/core/node/policy.ts';
 import { alignedMemory } from '@s3-accelerator/native/files.ts';
 import { knockAt } from '../cluster/first-contact.ts';
@@ -19,6 +20,7 @@ import { readMetadataLog } from '../disk/read-log.ts';
 import { StartProgress } from '../disk/start-progress.ts';
 import type { Gossip } from '../gossip/gossip.ts';
 import type { Log } from '../log.ts';
+import type { Figures } from '../metrics/figures.ts';
 import {
   publishJournal,
   publishNode,
@@ -28,18 +30,14 @@ import {
   publishVerification,
 } from '../metrics/publish.ts';
 import { NodeDriver } from '../node/node-driver.ts';
-import { WriteNotice } from '../node/write-notice.ts';
 import { ObjectHash } from '../object-hash.ts';
-import { Fetcher } from '../origin/fetcher.ts';
-import { OriginClient } from '../origin/origin-client.ts';
-import type { OriginFailure } from '../origin/origin-failure.ts';
 import type { ForwardPort } from '../passthrough/forward.ts';
-import { OriginForward } from '../passthrough/origin-forward.ts';
 import { defaultLinkServerOptions } from '../peers/link-options.ts';
 import { linkKey } from './link-key.ts';
 import { startNodeLinks } from './node-links.ts';
 import { NodeOrigins } from './node-origins.ts';
 import { startNodePeers } from './node-peers.ts';
+import { connectToS3 } from './node-s3.ts';
 import type { ProcessContext } from './process-context.ts';
 
 /** A storage node that serves. */
@@ -129,7 +127,8 @@ export async function startNode(
   await origins.prepare();
   let policyOf = policies(cache);
 
-  const { store, directory, header, recovered } = openedStore(context, node, layout.blockBytes);
+  const opened = openedStore(context, node, layout.blockBytes);
+  const { store, directory, header } = opened;
   const logFile = await LogFile.open(node.dataDir);
   const files = wrapFiles(new LocalFiles(directory, logFile, reactor), node.dataDir);
   const driver = new NodeDriver({
@@ -148,56 +147,14 @@ export async function startNode(
     now,
     faults,
   });
-
-  const progress = new StartProgress((percent) => {
-    log.info({ percent }, 'reading the metadata log');
-  });
-  const known = readMetadataLog(node.dataDir, header.cacheId, driver.node.metadataLog, progress);
-  if (known.entries > 0) log.info(known, 'metadata of earlier runs is back');
-
-  const originFault = (failure: OriginFailure, bucket: string): void => {
-    const { code, hint } = failure;
-    faults.warn(`origin-${code}-${bucket}`, 'the origin gave no whole answer', {
-      bucket,
-      code,
-      hint,
-    });
-  };
-  const client = new OriginClient((origin, aheadMs) => {
-    const seconds = Math.round(Math.abs(aheadMs) / 1000);
-    const side = aheadMs > 0 ? 'ahead of' : 'behind';
-    faults.warn(
-      `clock ${origin}`,
-      `the clock of ${origin} is ${seconds} s ${side} this machine's: requests to it are signed for its time; set this machine's clock`,
-      { origin, aheadMs },
-    );
-  });
-  const fetcher = new Fetcher(client, () => origins.current, driver, originFault);
-  driver.fetcher = fetcher;
-  const toOrigin = new OriginForward(
-    client,
-    () => origins.current,
-    (failure, { bucket }) => {
-      originFault(failure, bucket);
-    },
-  );
-  const forward = new WriteNotice(toOrigin, driver);
+  const knownObjects = restoreMetadata(driver.node, node.dataDir, header.cacheId, log);
+  const { client, forward } = connectToS3(faults, origins, driver);
   const peers = startNodePeers(context, node, driver);
   const links = startNodeLinks({ ...context, inner }, node, { slab: files, driver, forward });
   const gossip = links === null ? null : await startGossip(context, node, links.at);
 
-  publishNode(metrics, driver.node);
-  publishJournal(metrics, driver.node.journal);
-  publishVerification(metrics, driver.node.verification.counters);
-  publishRestored(metrics, {
-    blocks: recovered.restored,
-    trustedBlocks: recovered.trusted,
-    refusedRows: recovered.damaged + recovered.outside + recovered.contradictory,
-    objects: known.entries,
-  });
-  publishStore(metrics, store.counters);
+  publishFigures(metrics, driver.node, opened, knownObjects);
   publishOrigin(metrics, client.counters);
-  metrics.readFrom('s3accel_node_capacity_bytes', () => store.capacityBytes);
 
   return {
     nodeId: node.id,
@@ -232,6 +189,40 @@ export async function startNode(
       await files.close();
     },
   };
+}
+
+/** Reads what earlier runs knew of objects; returns of how many. */
+function restoreMetadata(
+  node: Node,
+  dataDir: string,
+  cacheId: Readonly<Hash128>,
+  log: Log,
+): number {
+  const progress = new StartProgress((percent) => {
+    log.info({ percent }, 'reading the metadata log');
+  });
+  const known = readMetadataLog(dataDir, cacheId, node.metadataLog, progress);
+  if (known.entries > 0) log.info(known, 'metadata of earlier runs is back');
+  return known.entries;
+}
+
+function publishFigures(
+  metrics: Figures,
+  node: Node,
+  { store, recovered }: OpenedStore,
+  knownObjects: number,
+): void {
+  publishNode(metrics, node);
+  publishJournal(metrics, node.journal);
+  publishVerification(metrics, node.verification.counters);
+  publishRestored(metrics, {
+    blocks: recovered.restored,
+    trustedBlocks: recovered.trusted,
+    refusedRows: recovered.damaged + recovered.outside + recovered.contradictory,
+    objects: knownObjects,
+  });
+  publishStore(metrics, store.counters);
+  metrics.readFrom('s3accel_node_capacity_bytes', () => store.capacityBytes);
 }
 
 /** Makes what is stored durable and marks the run as ended clean, unless that takes too long. */

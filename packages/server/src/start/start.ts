@@ -42,9 +42,14 @@ function ringOf({ cluster, node }: Config, now: () => number): ProcessRing {
   return ring;
 }
 
+/** How many connections others may have with this process. */
+function connectionsOf({ gateway, node }: Config): number {
+  return (gateway?.maxConnections ?? 0) + (node?.maxLinks ?? 0);
+}
+
 function checkFileLimit(config: Config, log: Log): void {
   const limit = raiseFileLimit();
-  const connections = (config.gateway?.maxConnections ?? 0) + (config.node?.maxLinks ?? 0);
+  const connections = connectionsOf(config);
   const wanted = connections + spareDescriptors;
   if (limit >= wanted) return;
   log.error(
@@ -66,9 +71,7 @@ export async function start(
   { wrapFiles = (files) => files }: StartOptions = {},
 ): Promise<Running> {
   checkFileLimit(config, log);
-  const maxConnections =
-    (config.gateway?.maxConnections ?? 0) + (config.node?.maxLinks ?? 0) + spareConnections;
-  const reactor = new Reactor({ maxConnections });
+  const reactor = new Reactor({ maxConnections: connectionsOf(config) + spareConnections });
   const faults = new FaultLog(log);
   const metrics = new Metrics(version);
   const memory = newSharedMemory();
@@ -109,19 +112,13 @@ export async function start(
   publishRing(metrics, ring);
   publishReactor(metrics, () => reactor.stats());
   let isStopping = false;
+  const notReady = (): string | null => {
+    if (isStopping) return 'stopping';
+    return node?.notReady() ?? gateway?.notReady() ?? loops?.notReady() ?? null;
+  };
+  const listen = config.admin?.listen;
   const admin =
-    config.admin === undefined
-      ? null
-      : await startAdmin({
-          listen: config.admin.listen,
-          metrics,
-          notReady: () => {
-            if (isStopping) return 'stopping';
-            return node?.notReady() ?? gateway?.notReady() ?? loops?.notReady() ?? null;
-          },
-          version,
-          faults,
-        });
+    listen === undefined ? null : await startAdmin({ listen, metrics, notReady, version, faults });
   return {
     failed,
     leave: async () => {
