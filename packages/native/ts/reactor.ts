@@ -56,25 +56,8 @@ export interface ReactorOptions extends Partial<ReactorLimits> {
   readonly maxCommands?: number;
 }
 
-export interface ReactorStats {
-  readonly rounds: number;
-  readonly batches: number;
-  readonly events: number;
-  readonly commands: number;
-  readonly receives: number;
-  readonly sends: number;
-  readonly sendFiles: number;
-  readonly splices: number;
-  readonly fileReads: number;
-  readonly coldReads: number;
-  readonly wouldBlock: number;
-  readonly copiedBytes: number;
-  readonly diskWrites: number;
-  readonly refused: number;
-  readonly connections: number;
-  readonly pipes: number;
-  readonly queuedBytes: number;
-}
+/** What the reactor counts, by name. */
+export type ReactorStats = Readonly<Record<keyof typeof Stat, number>>;
 
 /** A system call of the reactor failed: `code` is the errno's name, as in Node's own errors. */
 export class ReactorError extends Error {

@@ -11,7 +11,7 @@ import type { NodeLevels } from '@s3-accelerator/core/node/node.ts';
 import type { VerificationCounters } from '@s3-accelerator/core/node/verification.ts';
 import type { JournalCounters, JournalLevels } from '@s3-accelerator/core/journal/journal.ts';
 import type { StoreCounters } from '@s3-accelerator/core/store/store.ts';
-import type { Stat } from '@s3-accelerator/native/native.ts';
+import type { ReactorStats } from '@s3-accelerator/native/reactor.ts';
 import type { ServerCounters } from '../http/connection-machine.ts';
 import type { OriginCounters } from '../origin/origin-counters.ts';
 import type { Figures, LabelsByName } from './figures.ts';
@@ -19,8 +19,6 @@ import type { MetricName } from './table.ts';
 
 export type Published = readonly [name: MetricName, labels?: LabelsByName];
 export type Plan<C> = Readonly<Record<keyof C, Published | null>>;
-
-export type ReactorStats = Readonly<Record<keyof typeof Stat, number>>;
 
 /** Publishes plain counters by their plan. `read` is called for each figure of a scrape. */
 export function publish<C extends Readonly<Record<keyof C, number>>>(
