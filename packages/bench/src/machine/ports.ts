@@ -1,3 +1,4 @@
+/** Ports of this machine: free ones to start servers at, and whether these answer by now. */
 import { createServer, type AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 

@@ -1,3 +1,4 @@
+/** CPU time of the processes that are measured, out of /proc: their own, not what a client spends on them. */
 import { existsSync, readFileSync } from 'node:fs';
 import { execFileSync } from 'node:child_process';
 

@@ -1,7 +1,7 @@
 /**
  * What a fleet of any size costs, worked out from what was measured on one machine and from the formats as they are.
  *
- * Every constant says where it comes from. model.test.ts holds the formulas against the membership benchmark, the wire format and
+ * Every constant says where it comes from. scaling.test.ts holds the formulas against the membership benchmark, the wire format and
  * placement itself, so that they can't drift from the code.
  */
 

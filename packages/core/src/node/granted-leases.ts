@@ -11,7 +11,7 @@
  *
  * Memory: about 500 bytes a lease, `maxLeases` at most.
  */
-import type { U64, Hash128 } from '../base/hash.ts';
+import { copyHash128, type Hash128, type U64 } from '../base/hash.ts';
 import { newNodeMessage, type NodeMessage } from '../node-message.ts';
 import { newHotHint, type HotHint } from '../read.ts';
 import type { NodeCounters } from './counters.ts';
@@ -139,10 +139,7 @@ export class GrantedLeases {
     if (lease === null) return;
     const message = this.#message;
     message.kind = 'written';
-    message.hash.h0 = hash.h0;
-    message.hash.h1 = hash.h1;
-    message.hash.h2 = hash.h2;
-    message.hash.h3 = hash.h3;
+    copyHash128(hash, message.hash);
     for (const { nodeId, until } of lease.holders) {
       if (until > now) this.#effects.sendToNode(nodeId, message);
     }

@@ -1,3 +1,4 @@
+/** What bounds a node, and how long it waits for what: every pool, queue and patience by its name. */
 import { defaultJournalLimits, type JournalLimits } from '../journal/journal.ts';
 
 /** Every bound of a node, by name. Reaching one is counted and answered, never ignored. */

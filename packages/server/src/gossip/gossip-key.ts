@@ -1,3 +1,4 @@
+/** What gossip between nodes is signed with. */
 import { createHash } from 'node:crypto';
 import type { Secret } from '../config/secret.ts';
 

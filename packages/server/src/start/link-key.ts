@@ -1,3 +1,4 @@
+/** What links between our processes are opened with. */
 import { createHash } from 'node:crypto';
 import type { Secret } from '../config/secret.ts';
 
