@@ -62,7 +62,8 @@ function installDependencies() {
   if (run.status !== 0) {
     fail(
       'npm ci failed.',
-      'Its own message is above. After an interrupted installation, try again; the npm registry must be reachable.',
+      'Its own message is above. After an interrupted installation, or two at the same time, try again; ' +
+        'the npm registry must be reachable.',
     );
   }
   stamp('install', digest);
@@ -70,6 +71,14 @@ function installDependencies() {
 
 function projectNode() {
   return join(root, 'node_modules', `node-linux-${process.arch}`, 'bin', 'node');
+}
+
+/** Two first starts at the same time take each other's packages away. */
+function doesNotStart(error) {
+  fail(
+    `The project's own Node doesn't start: ${error.message}`,
+    'Was it installed twice at the same time? Try again with one command at a time.',
+  );
 }
 
 function buildAddon() {
@@ -100,6 +109,7 @@ function buildAddon() {
     encoding: 'utf8',
   });
   if (run.status !== 0) {
+    if (run.error) doesNotStart(run.error);
     process.stderr.write(`${run.stdout}${run.stderr}`);
     fail('Building the native addon failed.', 'The compiler output is above.');
   }
@@ -116,13 +126,7 @@ if (script !== undefined) {
     stdio: 'inherit',
     env: { ...process.env, PATH: `${dirname(projectNode())}:${process.env.PATH}` },
   });
-  // Two first starts at the same time take each other's packages away.
-  child.on('error', (error) => {
-    fail(
-      `The project's own Node doesn't start: ${error.message}`,
-      'Was it installed twice at the same time? Try again with one command at a time.',
-    );
-  });
+  child.on('error', doesNotStart);
   // A Ctrl-C and a closed terminal reach the whole process group: the child decides when it is done, we only wait for it.
   for (const signal of ['SIGINT', 'SIGHUP']) process.on(signal, () => {});
   process.on('SIGTERM', () => child.kill('SIGTERM'));
