@@ -65,6 +65,22 @@ describe('what a previous owner holds', () => {
     assert.match(check([tries]) ?? '', /never asked/, 'nobody was silent');
   });
 
+  void test('may be read from S3 if the owner was left alone when another one was asked', () => {
+    const other = { first: -1, etag: '', key: 'other' };
+    const silent = { ...other, end: 'failed', askedAt: 4800, endedAt: 4900 } as const;
+    const spoke = {
+      ...other,
+      end: 'served',
+      askedAt: 4850,
+      answeredAt: 4960,
+      endedAt: 4970,
+    } as const;
+    const asked = { peer: 3, askedAt: 4950, endedAt: 4980 };
+    assert.equal(check([silent, spoke, asked], { holders: [0] }), null);
+    const later = { ...asked, askedAt: 4965 };
+    assert.match(check([silent, spoke, later], { holders: [0] }) ?? '', /never asked node 0/);
+  });
+
   void test('may be read from S3 after an owner fell silent whose earlier answer is still coming', () => {
     const other = { first: -1, etag: '', key: 'other' };
     const coming = {

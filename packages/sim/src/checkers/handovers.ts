@@ -17,35 +17,38 @@ export function checkMovedFill(history: History, rules: Rules, fill: MovedFill):
   if (peerAsks.some((ask) => isSettled(ask) && ask.endedAt >= learnedAt)) return null;
   for (const peer of holders) {
     if (peerAsks.some((ask) => ask.peer === peer && isOfFill(ask))) continue;
-    if (wasSilent(history.peerAsks, rules, fill, peer)) continue;
+    // Whom to ask is looked through once: an owner that is left alone then isn't asked later either.
+    const moments = [fill.sentAt, ...peerAsks.filter(isOfFill).map(({ askedAt }) => askedAt)];
+    if (moments.some((at) => wasSilent(history.peerAsks, rules, fill, peer, at))) continue;
     return `node ${node} read byte ${first} of ${bucket}/${key} ${etag} from S3, and never asked node ${peer}, which had owned and holds it`;
   }
   return null;
 }
 
 /**
- * Whether a node said nothing lately: each try that fails lets it rest again, and while one that was silent is being tried, nobody else
+ * Whether a node had said nothing lately at that moment: each try that fails lets it rest again, and while one that was silent is being tried, nobody else
  * asks it.
  */
 function wasSilent(
   asks: readonly PeerAsk[],
   rules: Rules,
-  { node, life, sentAt }: MovedFill,
+  { node, life }: MovedFill,
   peer: number,
+  at: number,
 ): boolean {
   let silentAt = -Infinity;
   let spokeAt = -Infinity;
   let isTried = false;
   for (const ask of asks) {
     if (ask.peer !== peer || ask.node !== node || ask.life !== life) continue;
-    if (ask.askedAt > sentAt) break;
+    if (ask.askedAt > at) break;
     const { answeredAt, endedAt } = ask;
-    if (Math.min(answeredAt, endedAt) > sentAt) isTried = true;
-    if (answeredAt <= sentAt) spokeAt = Math.max(spokeAt, answeredAt);
-    if (isSilence(ask) && endedAt <= sentAt) silentAt = Math.max(silentAt, endedAt);
+    if (Math.min(answeredAt, endedAt) > at) isTried = true;
+    if (answeredAt <= at) spokeAt = Math.max(spokeAt, answeredAt);
+    if (isSilence(ask) && endedAt <= at) silentAt = Math.max(silentAt, endedAt);
   }
   if (silentAt < spokeAt || silentAt === -Infinity) return false;
-  return isTried || silentAt >= sentAt - atMost(2 * rules.peerRestMs, rules);
+  return isTried || silentAt >= at - atMost(2 * rules.peerRestMs, rules);
 }
 
 /** Whether it ended because nothing came: one that broke off after its answer has spoken. */

@@ -124,6 +124,7 @@ export class NodeRun implements LinkEnd, ReadTaker, MessageTaker, PeerFetchEvent
     this.cluster = this.#newCluster();
     const origin = new OriginFetches({
       ...{ world, events: this, memory, node: nodeId, life },
+      layout: options.layout,
       holdersOf: (request) => holdersOf({ ...options, cluster: this.cluster }, request),
       learnedAt: () => this.cluster.learnedAt,
     });

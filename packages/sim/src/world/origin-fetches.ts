@@ -1,4 +1,5 @@
 /** A node's requests to S3, as its driver carries them out: each answer's head, then its bytes as the core has room. */
+import type { Layout } from '@s3-accelerator/core/layout.ts';
 import { assert } from '@s3-accelerator/core/base/assert.ts';
 import type {
   Asker,
@@ -27,6 +28,7 @@ export interface FetchEvents {
 
 export interface FetchesOptions {
   readonly world: Surroundings;
+  readonly layout: Layout;
   readonly events: FetchEvents;
   readonly memory: Uint8Array;
   readonly node: number;
@@ -131,10 +133,12 @@ export class OriginFetches implements FetchEffects {
   }
 
   #movedFill(request: FetchRequest): MovedFill | null {
-    const { world, node, life, holdersOf, learnedAt } = this.#options;
-    const { bucket, key, ifMatch: etag, first } = request;
+    const { world, layout, node, life, holdersOf, learnedAt } = this.#options;
+    const { bucket, key, ifMatch: etag } = request;
     const holders = etag === '' ? [] : holdersOf(request);
     if (holders.length === 0) return null;
+    // The previous owner is asked for whole blocks, S3 perhaps for the rest of one.
+    const first = layout.blockStart(layout.blockOf(request.first));
     const times = { sentAt: world.queue.now, learnedAt: learnedAt() };
     return { node, life, bucket, key, etag, first, ...times, holders };
   }
