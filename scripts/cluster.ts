@@ -7,6 +7,7 @@ import {
   endpointOf,
   fallbackWindowS,
   forgetCluster,
+  markLeft,
   maxNodes,
   newCluster,
   nodeName,
@@ -80,8 +81,8 @@ async function run(argv: readonly string[]): Promise<void> {
   if (text === undefined && wantsNumber) {
     wrong(name === 'start' ? 'start: how many nodes?' : `${name}: which node?`);
   }
-  const operand = text === undefined ? undefined : number(name, text, 0, maxNodes - 1);
-  if (name === 'start' && operand === 0) wrong('start: at least one node');
+  const [least, most] = name === 'start' ? [1, maxNodes] : [0, maxNodes - 1];
+  const operand = text === undefined ? undefined : number(name, text, least, most);
   const portBase = number('--port-base', values['port-base'], 1024, 65_535 - portSpan);
   const usesMetadata = values.metadata === true;
   if (usesMetadata && name !== 'start') wrong(`${name}: --metadata belongs to start`);
@@ -118,7 +119,9 @@ async function start(folder: string, { operand = 0, portBase, usesMetadata }: Ar
   const cluster = newCluster(folder, portBase, usesMetadata, ids);
   for (const port of [0, 1, 2, ...(usesMetadata ? [3] : [])].map((at) => portBase + at)) {
     if ((await listenFor({ host: '127.0.0.1', port })) !== undefined) {
-      fail(`port ${port} is taken: choose another --port-base`);
+      fail(
+        `port ${port} is taken: stop what listens there (npm start?) or choose another --port-base`,
+      );
     }
   }
   const servants = [startS3(cluster), ...(usesMetadata ? [startMetadata(cluster)] : [])];
@@ -152,7 +155,7 @@ async function status(folder: string): Promise<void> {
 
 async function rowOf(part: Part): Promise<string[]> {
   const metric = part.adminPort === 0 ? null : await metricsOf(part);
-  const state = isRunning(part) ? 'runs' : 'ended';
+  const state = part.hasLeft === true ? 'left' : isRunning(part) ? 'runs' : 'ended';
   if (metric === null) return [part.name, String(part.pid), state, '', '', '', '', ''];
   const ring = [metric('s3accel_ring_version'), metric('s3accel_ring_members')].map(String);
   const reads = ['disk', 'fill', 's3'].map((source) =>
@@ -168,7 +171,9 @@ async function add(folder: string, { operand }: Args): Promise<void> {
   const id = operand ?? Math.max(...cluster.nodeIds) + 1;
   if (id >= maxNodes) fail(`there are ${maxNodes} node ids at most`);
   const known = partOf(cluster, nodeName(id));
-  if (known !== undefined && isRunning(known)) fail(`node ${id} runs already`);
+  if (known !== undefined && isRunning(known)) {
+    fail(known.hasLeft === true ? leftAlready(id) : `node ${id} runs already`);
+  }
   const part = startNode(cluster, id);
   if (!(await isReady(part, readyWithinMs))) {
     signal(part, 'SIGKILL');
@@ -179,8 +184,11 @@ async function add(folder: string, { operand }: Args): Promise<void> {
 
 async function leave(folder: string, { operand = 0 }: Args): Promise<void> {
   const cluster = clusterIn(folder);
+  if (partOf(cluster, nodeName(operand))?.hasLeft === true) fail(leftAlready(operand));
   const part = runningNode(cluster, operand);
-  const others = cluster.parts.filter((other) => other !== part && isRunning(other));
+  const others = cluster.parts.filter(
+    (other) => other !== part && isRunning(other) && other.hasLeft !== true,
+  );
   if (!others.some(({ name }) => name.startsWith('node-'))) fail('it is the last node');
   const gateway = partOf(cluster, 'gateway');
   const before = await ringOf(part);
@@ -191,9 +199,15 @@ async function leave(folder: string, { operand = 0 }: Args): Promise<void> {
     return after !== before && isFollowed;
   }, readyWithinMs);
   if (!hasLeft) fail(`node ${operand} does not leave:\n${lastWords(part)}`);
+  markLeft(cluster, part);
   console.log(
     `node ${operand} has left the ring; it serves what it holds for ${fallbackWindowS} s`,
   );
+}
+
+function leftAlready(id: number): string {
+  const again = `scripts/cluster add ${id} brings it back once it has ended, within ${fallbackWindowS} s`;
+  return `node ${id} has left already; ${again}`;
 }
 
 async function ringOf(part: Part): Promise<number> {

@@ -162,12 +162,21 @@ function startProgram(cluster: LocalCluster, name: string, config: string, admin
   return start(cluster, name, [join(packages, 'server', 'bin', 's3-accelerator.mjs'), file], admin);
 }
 
+/** Remembers that a node has given up its place in the ring. */
+export function markLeft(cluster: LocalCluster, part: Part): void {
+  replacePart(cluster, { ...part, hasLeft: true });
+}
+
 function start(cluster: LocalCluster, name: string, args: string[], adminPort: number): Part {
   const part = startPart(name, args, join(cluster.folder, `${name}.log`), adminPort);
-  const at = cluster.parts.findIndex((other) => other.name === name);
+  // At once: whatever happens next, it can be ended.
+  replacePart(cluster, part);
+  return part;
+}
+
+function replacePart(cluster: LocalCluster, part: Part): void {
+  const at = cluster.parts.findIndex(({ name }) => name === part.name);
   if (at >= 0) cluster.parts.splice(at, 1);
   cluster.parts.push(part);
-  // At once: whatever happens next, it can be ended.
   writeCluster(cluster);
-  return part;
 }

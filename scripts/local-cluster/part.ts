@@ -18,6 +18,8 @@ export interface Part {
   readonly log: string;
   /** Its admin listener; 0 for none. */
   readonly adminPort: number;
+  /** It has given up its place in the ring, and serves on for a while. */
+  readonly hasLeft?: boolean;
 }
 
 /** Starts a script of this project in the background; what it says goes to the log. */

@@ -44,9 +44,9 @@ test('bad arguments are told with the usage, and nothing is started', () => {
     [['begin'], /begin: no such command/],
     [['constructor'], /constructor: no such command/],
     [['start'], /start: how many nodes\?/],
-    [['start', '0'], /start: at least one node/],
+    [['start', '0'], /start 0: must be a whole number from 1 to 100/],
     [['start', '3', '4'], /start: too many words/],
-    [['start', 'three'], /start three: must be a whole number from 0 to 99/],
+    [['start', 'three'], /start three: must be a whole number from 1 to 100/],
     [['start', '3', '--port-base', '65500'], /--port-base 65500: must be a whole number/],
     [['stop', '1'], /stop: too many words/],
     [['stop', '--metadata'], /stop: --metadata belongs to start/],
@@ -115,7 +115,11 @@ test('a cluster of two starts, loses a node, gets it back, and stops', async () 
   assert.equal(rowOf(await cluster('status'), 'node-1')[3], ring, 'it has its place again');
 
   assert.match(await cluster('leave', '0'), /node 0 has left the ring/);
-  assert.equal(rowOf(await cluster('status'), 'gateway')[4], '1');
+  const after = await cluster('status');
+  assert.equal(rowOf(after, 'gateway')[4], '1');
+  assert.equal(rowOf(after, 'node-0')[2], 'left');
+  await assert.rejects(cluster('leave', '0'), /node 0 has left already/);
+  await assert.rejects(cluster('leave', '1'), /it is the last node/);
   await read();
   assert.equal(await cluster('stop'), 'stopped\n');
   assert.equal(await cluster('stop'), 'nothing runs\n');
