@@ -11,12 +11,16 @@ export interface Command {
   readonly cwd: string;
   /** Finds the first failure in a line of output: its first group says what failed. */
   readonly failure: RegExp;
+  /** Finds, in the lines after that, the file in which it failed: its first group. Without it nothing more is read. */
+  readonly place?: RegExp;
 }
 
 export interface Verdict {
   readonly kind: 'passed' | 'failed' | 'hung';
   /** failed: what failed first, '' when the output doesn't say. */
   readonly what: string;
+  /** failed: the file of the test that did, '' when the output doesn't say. */
+  readonly where: string;
   readonly seconds: number;
   /** The end of what it printed. */
   readonly tail: string;
@@ -31,6 +35,8 @@ process.on('exit', () => {
 const tailBytes = 4000;
 /** One line of output that is kept to be looked at, at most. */
 const lineBytes = 64 * 1024;
+/** How long a command that has failed is listened to for where it did. */
+const placeMs = 2000;
 
 /** Runs Node with the command's arguments for `limitSeconds` at most. */
 export function boundedRun(command: Command, limitSeconds: number): Promise<Verdict> {
@@ -45,6 +51,7 @@ export function boundedRun(command: Command, limitSeconds: number): Promise<Verd
   let tail = '';
   let line = '';
   let failure: string | null = null;
+  let where: string | null = null;
   let ranOut = false;
   const { pid } = child;
   if (pid !== undefined) running.add(pid);
@@ -60,13 +67,19 @@ export function boundedRun(command: Command, limitSeconds: number): Promise<Verd
     tail = (tail + text).slice(-tailBytes);
     const lines = (line + text).split('\n');
     line = (lines.pop() ?? '').slice(-lineBytes);
-    if (failure !== null) return;
     for (const each of lines) {
-      const match = command.failure.exec(each);
-      if (match === null) continue;
-      failure = match[1] ?? '';
-      kill();
-      return;
+      if (failure === null) {
+        const match = command.failure.exec(each);
+        if (match === null) continue;
+        failure = match[1] ?? '';
+        if (command.place === undefined) kill();
+        else setTimeout(kill, placeMs).unref();
+      } else if (where === null) {
+        const match = command.place?.exec(each) ?? null;
+        if (match === null) continue;
+        where = match[1] ?? '';
+        kill();
+      }
     }
   };
   child.stdout.on('data', onOutput);
@@ -79,7 +92,7 @@ export function boundedRun(command: Command, limitSeconds: number): Promise<Verd
       const seconds = (performance.now() - started) / 1000;
       const failed = failure !== null || (code !== 0 && !ranOut);
       const kind = failed ? 'failed' : ranOut ? 'hung' : 'passed';
-      resolve({ kind, what: failure ?? problem, seconds, tail });
+      resolve({ kind, what: failure ?? problem, where: where ?? '', seconds, tail });
     };
     child.on('error', (error) => {
       end(1, error.message);

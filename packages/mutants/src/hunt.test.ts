@@ -42,6 +42,15 @@ test('a bug is caught by the first test that notices it, and taken out again', a
   assert.equal(readFileSync(join(root, bug.file), 'utf8'), sound);
 });
 
+test('the test that noticed a bug before is enough, and one that doesn’t notice it any more costs nothing but time', async () => {
+  for (const suspect of ['byte-range', 'faults', 'nowhere']) {
+    const file = `packages/memory-s3/src/${suspect}.test.ts`;
+    const { fate } = await hunt(bug, tree, new Imports(root), baseline, 1, file);
+    assert.ok(fate.kind === 'caught' && fate.layer === 'unit');
+    assert.equal(fate.file, 'packages/memory-s3/src/byte-range.test.ts');
+  }
+});
+
 test('a bug that no longer applies is not caught, whatever the tests say', async () => {
   const gone = { ...bug, find: 'nowhere' };
   const outcome = await hunt(gone, tree, new Imports(root), baseline, 1);

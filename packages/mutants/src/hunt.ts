@@ -1,4 +1,5 @@
 /** One planted bug on its way through the layers, until one of them notices it. */
+import { relative } from 'node:path';
 import { boundedRun, type Verdict } from './bounded-run.ts';
 import type { Imports } from './imports.ts';
 import { commandOf, layersOf, type Layer, type LayerName } from './layers.ts';
@@ -8,7 +9,13 @@ import type { ScratchTree } from './scratch-tree.ts';
 
 export type Fate =
   /** A test failed. */
-  | { readonly kind: 'caught'; readonly layer: LayerName; readonly by: string }
+  | {
+      readonly kind: 'caught';
+      readonly layer: LayerName;
+      readonly by: string;
+      /** The test's file in the repository, '' when it isn't known. */
+      readonly file: string;
+    }
   /** A layer ran out of time. That counts for a bug that makes something wait for ever, and for no other. */
   | { readonly kind: 'hung'; readonly layer: LayerName }
   | { readonly kind: 'missed' }
@@ -27,13 +34,17 @@ export function isCaught({ bug, fate }: Outcome): boolean {
   return fate.kind === 'caught' || (fate.kind === 'hung' && bug.hangs === true);
 }
 
-/** Plants the bug into the tree, runs its layers, and takes it out again. */
+/**
+ * Plants the bug into the tree, runs its layers, and takes it out again. `suspect` is the unit test that noticed it before: if it does
+ * so again, no other needs to run.
+ */
 export async function hunt(
   bug: PlantedBug,
   tree: ScratchTree,
   imports: Imports,
   baseline: Baseline,
   concurrency: number,
+  suspect = '',
 ): Promise<Outcome> {
   const started = performance.now();
   const sound = tree.read(bug.file);
@@ -43,13 +54,21 @@ export async function hunt(
     fate = { kind: 'unusable', problem: planting.problem };
   } else {
     tree.write(bug.file, planting.text);
-    for (const layer of layersOf(bug, tree.root, imports)) {
+    const layers = layersOf(bug, tree.root, imports);
+    const noticing = layers.find(({ name, files }) => name === 'unit' && files.includes(suspect));
+    if (noticing !== undefined) layers.unshift({ ...noticing, files: [suspect] });
+    for (const layer of layers) {
       const verdict = await run(layer, tree, baseline, concurrency);
       if (verdict.kind === 'passed') continue;
       fate =
         verdict.kind === 'hung'
           ? { kind: 'hung', layer: layer.name }
-          : { kind: 'caught', layer: layer.name, by: verdict.what };
+          : {
+              kind: 'caught',
+              layer: layer.name,
+              by: verdict.what,
+              file: relative(tree.root, verdict.where),
+            };
       break;
     }
     tree.write(bug.file, sound);

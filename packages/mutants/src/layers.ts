@@ -88,6 +88,7 @@ export function commandOf({ name, files }: Layer, tree: ScratchTree, concurrency
     args: [...args, ...files],
     cwd: tree.root,
     failure: /^\s*not ok \d+ - (.*)$/,
+    place: /^\s*location: '(.*\.ts):\d+:\d+'$/,
   };
 }
 

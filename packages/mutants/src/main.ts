@@ -12,6 +12,7 @@ import { compileErrors } from './compile.ts';
 import { hunt, isCaught, type Outcome } from './hunt.ts';
 import { Imports } from './imports.ts';
 import { inTrees } from './in-trees.ts';
+import { NoticedBy } from './noticed-by.ts';
 import {
   catalogTable,
   layerCounts,
@@ -69,9 +70,11 @@ async function run(trees: readonly ScratchTree[], { bugs, isAll }: Options): Pro
   const baseline = await soundLayers(trees, bugs, imports, concurrency);
   if (baseline === null) return 1;
   const outcomes: Outcome[] = [];
+  const noticedBy = new NoticedBy(join(import.meta.dirname, 'noticed-by.json'));
   await inTrees(trees, bugs, async (tree, bug) => {
-    const outcome = await hunt(bug, tree, imports, baseline, concurrency);
+    const outcome = await hunt(bug, tree, imports, baseline, concurrency, noticedBy.of(bug));
     outcomes.push(outcome);
+    noticedBy.learn(outcome);
     console.log(progressLine(outcome, outcomes.length, bugs.length));
   });
   const place = new Map(bugs.map((bug, index) => [bug, index]));
