@@ -52,7 +52,7 @@ function checkFileLimit(config: Config, log: Log): void {
   const connections = connectionsOf(config);
   const wanted = connections + spareDescriptors;
   if (limit >= wanted) return;
-  log.error(
+  log.warn(
     { limit, wanted, connections },
     `the limit of open files is ${limit}, below the ${wanted} that the configured connections may need: ` +
       'raise the hard limit (LimitNOFILE= in systemd, --ulimit nofile= in containers, ulimit -Hn), ' +
