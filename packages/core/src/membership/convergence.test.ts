@@ -44,8 +44,8 @@ class History {
   }
 
   /**
-   * Those who can find each other: a node that knew nobody but nodes that are gone for good, and that nobody else knows, is a
-   * cluster of its own, and rightly so.
+   * Those who can find each other: a node that knew nobody but nodes that are gone for good, and that nobody else knows or names,
+   * is a cluster of its own, and rightly so.
    */
   groups(): TestMember[][] {
     const { running } = this.network;
@@ -116,6 +116,7 @@ class History {
 }
 
 function looksFor(one: TestMember, other: TestMember): boolean {
+  if (one.seeds.some(({ nodeId }) => nodeId === other.nodeId)) return true;
   const record = one.membership.records().find(({ nodeId }) => nodeId === other.nodeId);
   return record !== undefined && record.status !== 'left' && record.address === other.address;
 }

@@ -68,7 +68,7 @@ export class Membership {
     this.#identity = new Identity(this.#parts);
     const others = seeds.filter(({ nodeId }) => nodeId !== self.nodeId);
     this.#joining = new Joining(this.#parts, this.#sync, others);
-    this.#prober = new Prober(this.#parts, this.#verdicts);
+    this.#prober = new Prober(this.#parts, this.#verdicts, others);
     this.#news = new NewsRound(this.#parts);
     this.#ringView = new RingView(this.#parts);
   }

@@ -6,8 +6,11 @@
  *                                 └───────── ack ──────────────────┴──▶ answered
  *
  * Some others are asked to ping in this node's stead, and it asks once more itself, before it suspects anybody, so that the way between the two isn't taken
- * for the member. Members that are down are tried now and then: that is how two halves of a cluster find together again.
+ * for the member. Members that are down are tried now and then: that is how two halves of a cluster find together again. So are nodes that the
+ * configuration names and that aren't there as far as this one knows: one that left, or that nobody here ever heard of, may have begun a
+ * cluster of its own while none of those that it names ran.
  */
+import type { Member } from '../ring.ts';
 import type { Packet } from './packet.ts';
 import type { MembershipParts } from './parts.ts';
 import { isMember } from './self.ts';
@@ -27,6 +30,7 @@ interface Relay {
 export class Prober {
   readonly #parts: MembershipParts;
   readonly #verdicts: Verdicts;
+  readonly #seeds: readonly Member[];
   #order: number[] = [];
   #probed = -1;
   #sequence = 0;
@@ -36,9 +40,11 @@ export class Prober {
   /** In the order of `until`. */
   readonly #relays: Relay[] = [];
 
-  constructor(parts: MembershipParts, verdicts: Verdicts) {
+  /** `seeds` are the other nodes of the configuration. */
+  constructor(parts: MembershipParts, verdicts: Verdicts, seeds: readonly Member[]) {
     this.#parts = parts;
     this.#verdicts = verdicts;
+    this.#seeds = seeds;
   }
 
   get deadline(): number {
@@ -161,13 +167,19 @@ export class Prober {
     }
   }
 
+  /** Tries one of those that may be there without this node's knowing. */
   #retry(): void {
     const { table, prng, mail, self } = this.#parts;
-    const gone = table.entries.filter(
-      ({ record }) => record.status === 'down' && record.nodeId !== self.nodeId,
-    );
+    const gone: Pick<Member, 'nodeId' | 'address'>[] = [];
+    for (const { record } of table.entries) {
+      if (record.status === 'down' && record.nodeId !== self.nodeId) gone.push(record);
+    }
+    for (const seed of this.#seeds) {
+      const status = table.find(seed.nodeId)?.record.status;
+      if (status === undefined || status === 'left') gone.push(seed);
+    }
     if (gone.length === 0) return;
-    const { address, nodeId } = gone[prng.below(gone.length)]!.record;
+    const { address, nodeId } = gone[prng.below(gone.length)]!;
     mail.send(address, 'ping', prng.u32(), nodeId, nodeId);
   }
 

@@ -12,7 +12,7 @@ export interface MembershipTiming {
   readonly newsFanout: number;
   /** How long a member that is down keeps its place in the ring. */
   readonly graceMs: number;
-  /** How often a member that is down is tried again. */
+  /** How often one of those that aren't there, members that are down and nodes that the configuration names, is tried. */
   readonly retryMs: number;
   /** The least time between two requests for somebody's whole table. */
   readonly pullMs: number;

@@ -39,6 +39,14 @@ export const ringBugs: readonly PlantedBug[] = [
     why: 'What others say of a node that leaves makes it take its place again.',
   },
   {
+    name: 'node-that-left-is-never-tried',
+    breaks: [8],
+    file: `${membership}/prober.ts`,
+    find: "if (status === undefined || status === 'left') gone.push(seed);",
+    replace: 'if (status === undefined) gone.push(seed);',
+    why: 'A node that left and came back while nobody whom it names ran is a cluster of its own beside the old one for ever.',
+  },
+  {
     name: 'gateway-keeps-its-first-ring',
     breaks: [8],
     file: plan,

@@ -19,6 +19,8 @@ export class TestMember implements MembershipEffects {
   readonly nodeId: number;
   /** Where it really listens. */
   readonly address: string;
+  /** Whom its configuration names. */
+  readonly seeds: readonly Member[];
   readonly membership: Membership;
   readonly rings: Ring[] = [];
   readonly changes: MemberRecord[] = [];
@@ -33,6 +35,7 @@ export class TestMember implements MembershipEffects {
     this.network = network;
     this.nodeId = self.nodeId;
     this.address = listensAt;
+    this.seeds = seeds;
     const { prng, timing } = network;
     const own = new Prng(prng.u32(), prng.u32());
     this.membership = new Membership({ effects: this, self, seeds, prng: own, timing });
