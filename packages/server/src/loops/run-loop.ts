@@ -10,6 +10,9 @@ import type { FromLoop, LoopStart } from './loop-messages.ts';
 import { unpackConfig, type PackedConfig } from './packed-config.ts';
 import { sharedParts } from './shared-memory.ts';
 
+/** How long a loop beside a node waits for the ring before it listens all the same, and refuses what needs one. */
+const patienceMs = 5000;
+
 /** No file is read or written here but by the threads of the node. */
 const noFiles = { readThreads: 1, writeThreads: 1, syncThreads: 1 } as const;
 
@@ -19,7 +22,10 @@ export interface RunningLoop {
   stop(): Promise<void>;
 }
 
-/** Throws when it can't listen. */
+/**
+ * Beside a node the loop doesn't listen before it has the ring: clients come to all loops of a process alike, and would be refused by
+ * this one while the first serves them. Throws, now or from a timer, when it can't listen.
+ */
 export function runLoop(start: LoopStart, tell: (message: FromLoop) => void): RunningLoop {
   const { near, memory } = start;
   const config = unpackConfig(start.config);
@@ -54,11 +60,20 @@ export function runLoop(start: LoopStart, tell: (message: FromLoop) => void): Ru
     if (notReady !== told) tell({ kind: 'readiness', notReady });
     told = notReady;
   };
+  const listensBy = near === null ? 0 : now() + patienceMs;
+  let isListening = false;
+  const listenOnceReady = (): void => {
+    if (isListening || (gateway.notReady() !== null && now() < listensBy)) return;
+    isListening = true;
+    gateway.listen();
+    tell({ kind: 'started' });
+  };
+  listenOnceReady();
   const ticker = setInterval(() => {
     gateway.tick();
+    listenOnceReady();
     tellReadiness();
   }, tickMs);
-  tell({ kind: 'started' });
   return {
     reload: (packed) => {
       const wanted = unpackConfig(packed);

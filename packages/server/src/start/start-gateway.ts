@@ -42,8 +42,8 @@ export interface GatewayContext extends Omit<ProcessContext, 'wrapFiles' | 'must
 
 export interface RunningGateway {
   readonly driver: GatewayDriver;
-  /** Where it listens for clients. */
-  readonly port: number;
+  /** Listens for clients from now on; returns at which port. Throws when it can't. */
+  listen(): number;
   /** null when clients can be served, else why not. */
   notReady(): string | null;
   tick(): void;
@@ -216,12 +216,14 @@ export function startGateway(context: GatewayContext, gateway: GatewayConfig): R
   publishServer(metrics, server.counters);
   metrics.readFrom('s3accel_gateway_loops', () => 1);
   metrics.readFrom('s3accel_gateway_connections', () => server.openConnections);
-  const port = server.listen(listen.host, listen.port);
-  log.info({ host: listen.host, port }, 'listening for clients');
 
   return {
     driver,
-    port,
+    listen: () => {
+      const port = server.listen(listen.host, listen.port);
+      log.info({ host: listen.host, port }, 'listening for clients');
+      return port;
+    },
     notReady: () => {
       const noRing = follower?.notReady() ?? null;
       if (noRing !== null) return noRing;

@@ -99,7 +99,8 @@ export async function start(
         { ...context, ...sharedParts(memory, config.gateway), node },
         config.gateway,
       );
-      loops = await startFurtherLoops(context, { memory, node, inner, port: gateway.port });
+      const port = gateway.listen();
+      loops = await startFurtherLoops(context, { memory, node, inner, port });
     }
   } catch (error) {
     await gateway?.stop();
