@@ -9,7 +9,8 @@ import { NotMeasurable, type Comparison, type FigureResult } from './figure.ts';
 import { describeMachine } from './machine/description.ts';
 import { cleanUpOnInterrupt } from './machine/interrupt.ts';
 import { NoiseMeter, noiseWarnings } from './machine/noise.ts';
-import { ArgumentError, optionsFrom, usage, type Options } from './options.ts';
+import { optionsOrExit } from './arguments.ts';
+import { optionsFrom, usage, type Options } from './options.ts';
 import { peerVersions } from './peers/versions.ts';
 import { Progress } from './progress.ts';
 import { comparisonTable, figureTable } from './report/console-table.ts';
@@ -112,16 +113,4 @@ async function run(options: Options): Promise<void> {
   }
 }
 
-let options: Options | null = null;
-try {
-  options = optionsFrom(process.argv.slice(2));
-} catch (error) {
-  if (!(error instanceof ArgumentError)) throw error;
-  process.stderr.write(`${error.message}\n\n${usage}`);
-  process.exit(2);
-}
-if (options === null) {
-  process.stdout.write(usage);
-} else {
-  await run(options);
-}
+await run(optionsOrExit(optionsFrom, usage));

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { knownIds } from './catalog.ts';
-import { ArgumentError, optionsFrom, usage } from './options.ts';
+import { ArgumentError } from './arguments.ts';
+import { optionsFrom, usage } from './options.ts';
 
 test('figures are asked for by number, in any case; nothing means all', () => {
   assert.deepEqual(optionsFrom(['--only', 'p1, P14'])?.only, ['P1', 'P14']);

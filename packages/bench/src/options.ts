@@ -1,6 +1,7 @@
 /** The arguments of `npm run bench`. */
 import { tmpdir } from 'node:os';
 import { parseArgs } from 'node:util';
+import { ArgumentError } from './arguments.ts';
 import { groups, knownIds } from './catalog.ts';
 
 export const usage = `Usage: npm run bench -- [--only P1,P2] [--quick] [--json] [--write] [--dir DIRECTORY]
@@ -23,11 +24,6 @@ export interface Options {
   readonly isJson: boolean;
   readonly isWritten: boolean;
   readonly directory: string;
-}
-
-/** Arguments that mean nothing. */
-export class ArgumentError extends Error {
-  override readonly name = 'ArgumentError';
 }
 
 /** null when help is wanted. Throws ArgumentError. */

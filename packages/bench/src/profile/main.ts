@@ -12,7 +12,8 @@ import { clientPrefix, runToEnd, start, stop, type StartedChild } from '../machi
 import { cleanUpOnInterrupt } from '../machine/interrupt.ts';
 import { Progress } from '../progress.ts';
 import { flameGraph } from './flame-graph.ts';
-import { ArgumentError, optionsFrom, usage, type ProfileOptions } from './options.ts';
+import { optionsOrExit } from '../arguments.ts';
+import { optionsFrom, usage, type ProfileOptions } from './options.ts';
 import { availableProfiler } from './profiler.ts';
 import type { Stacks } from './stacks.ts';
 import { assertStrace, countCalls, type CallCount } from './system-calls.ts';
@@ -168,22 +169,11 @@ function hottestTable(name: string, stacks: Stacks): string {
   return rows.toString();
 }
 
-let options: ProfileOptions | null;
+const options = optionsOrExit(optionsFrom, usage);
+const scratch = mkdtempSync(join(tmpdir(), 's3-accelerator-profile-'));
+cleanUpOnInterrupt(scratch);
 try {
-  options = optionsFrom(process.argv.slice(2));
-} catch (error) {
-  if (!(error instanceof ArgumentError)) throw error;
-  process.stderr.write(`${error.message}\n\n${usage}`);
-  process.exit(2);
-}
-if (options === null) {
-  process.stdout.write(usage);
-} else {
-  const scratch = mkdtempSync(join(tmpdir(), 's3-accelerator-profile-'));
-  cleanUpOnInterrupt(scratch);
-  try {
-    await profile(options, scratch);
-  } finally {
-    rmSync(scratch, { recursive: true, force: true });
-  }
+  await profile(options, scratch);
+} finally {
+  rmSync(scratch, { recursive: true, force: true });
 }

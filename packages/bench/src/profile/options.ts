@@ -1,5 +1,6 @@
 /** The arguments of `npm run profile`. */
 import { parseArgs } from 'node:util';
+import { ArgumentError } from '../arguments.ts';
 
 export const usage = `Usage: npm run profile -- PLAN.toml [options]
 
@@ -20,11 +21,6 @@ export interface ProfileOptions {
   readonly processes: 1 | 2;
   readonly seconds: number;
   readonly out: string;
-}
-
-/** Arguments that mean nothing. */
-export class ArgumentError extends Error {
-  override readonly name = 'ArgumentError';
 }
 
 /** null when help is wanted. Throws ArgumentError. */

@@ -3,12 +3,8 @@
  * chunks announce, and holds no more than a line.
  */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { Mutator } from '../http/testing/mutator.ts';
+import { fuzzSplits } from '../http/testing/fuzz-splits.ts';
 import { AwsChunkedDecoder } from './aws-chunked.ts';
-
-const seconds = Number(process.env['FUZZ_SECONDS'] ?? 3);
-const seed = Number(process.env['FUZZ_SEED'] ?? Date.now() % 1_000_000);
 
 const signature = 'a'.repeat(64);
 const corpus = [
@@ -65,18 +61,8 @@ function read(input: Buffer, nextSize: () => number): string {
   return decoder.done ? told : 'incomplete';
 }
 
-test(`bodies mutated from seed ${seed} never confuse the decoder`, () => {
-  const mutator = new Mutator(seed, corpus, words);
-  const until = Date.now() + seconds * 1000;
-  let complete = 0;
-  let runs = 0;
-  for (; Date.now() < until; runs += 1) {
-    const input = mutator.next();
-    const whole = read(input, () => input.length);
-    const split = read(input, () => 1 + mutator.below(5));
-    const story = `seed ${seed}, run ${runs}: ${JSON.stringify(input.toString('latin1'))}`;
-    assert.equal(split, whole, story);
-    if (!whole.startsWith('error') && whole !== 'incomplete') complete += 1;
-  }
-  assert.ok(complete > runs / 100, `${complete} of ${runs} mutants were bodies`);
+fuzzSplits({
+  inputs: 'chunked bodies',
+  ...{ corpus, words, read },
+  isComplete: (told) => !told.startsWith('error') && told !== 'incomplete',
 });

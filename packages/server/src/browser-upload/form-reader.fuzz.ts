@@ -3,12 +3,8 @@
  * never gives a file that contains its own delimiter.
  */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { Mutator } from '../http/testing/mutator.ts';
+import { fuzzSplits } from '../http/testing/fuzz-splits.ts';
 import { FormReader } from './form-reader.ts';
-
-const seconds = Number(process.env['FUZZ_SECONDS'] ?? 3);
-const seed = Number(process.env['FUZZ_SEED'] ?? Date.now() % 1_000_000);
 
 const part = (disposition: string, value: string): string =>
   `--b\r\nContent-Disposition: form-data; ${disposition}\r\n\r\n${value}\r\n`;
@@ -58,18 +54,8 @@ function read(input: Buffer, nextSize: () => number): string {
   return reader.end() ? told : 'broken';
 }
 
-test(`forms mutated from seed ${seed} never confuse the reader`, () => {
-  const mutator = new Mutator(seed, corpus, words);
-  const until = Date.now() + seconds * 1000;
-  let complete = 0;
-  let runs = 0;
-  for (; Date.now() < until; runs += 1) {
-    const input = mutator.next();
-    const whole = read(input, () => input.length);
-    const split = read(input, () => 1 + mutator.below(5));
-    const story = `seed ${seed}, run ${runs}: ${JSON.stringify(input.toString('latin1'))}`;
-    assert.equal(split, whole, story);
-    if (whole !== 'broken') complete += 1;
-  }
-  assert.ok(complete > runs / 100, `${complete} of ${runs} mutants were forms`);
+fuzzSplits({
+  inputs: 'forms',
+  ...{ corpus, words, read },
+  isComplete: (told) => told !== 'broken',
 });

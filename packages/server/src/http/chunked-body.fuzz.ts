@@ -3,12 +3,8 @@
  * however they were split, and what it accepts a naive decoder accepts alike.
  */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import { ChunkedBody } from './chunked-body.ts';
-import { Mutator } from './testing/mutator.ts';
-
-const seconds = Number(process.env['FUZZ_SECONDS'] ?? 3);
-const seed = Number(process.env['FUZZ_SEED'] ?? Date.now() % 1_000_000);
+import { fuzzSplits } from './testing/fuzz-splits.ts';
 
 const corpus = [
   '5\r\nhello\r\n0\r\n\r\n',
@@ -54,24 +50,13 @@ function decodeNaively(text: string): string | null {
   return /^(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+:[^\r\n]*\r\n)*\r\n/.test(rest) ? decoded : null;
 }
 
-test(`bodies mutated from seed ${seed} never confuse the decoder`, () => {
-  const mutator = new Mutator(seed, corpus, words);
-  const until = Date.now() + seconds * 1000;
-  let complete = 0;
-  let runs = 0;
-  for (; Date.now() < until; runs += 1) {
-    const input = mutator.next();
-    const whole = decode(input, () => input.length);
-    const split = decode(input, () => 1 + mutator.below(5));
-    const story = `seed ${seed}, run ${runs}: ${JSON.stringify(input.toString('latin1'))}`;
-    assert.equal(split, whole, story);
-    if (whole === 'broken' || whole.startsWith('-1:')) continue;
-    complete += 1;
-    assert.equal(
-      whole.slice(whole.indexOf(':') + 1),
-      decodeNaively(input.toString('latin1')),
-      story,
-    );
-  }
-  assert.ok(complete > runs / 100, `${complete} of ${runs} mutants were complete bodies`);
+fuzzSplits({
+  inputs: 'chunked bodies',
+  ...{ corpus, words, read: decode },
+  isComplete: (told, input, story) => {
+    if (told === 'broken' || told.startsWith('-1:')) return false;
+    const decoded = told.slice(told.indexOf(':') + 1);
+    assert.equal(decoded, decodeNaively(input.toString('latin1')), story);
+    return true;
+  },
 });

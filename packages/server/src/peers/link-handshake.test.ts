@@ -158,6 +158,20 @@ describe('links that are not to be', () => {
     cluster.peers.setMembers([{ nodeId: 1, host: '127.0.0.1', port }]);
   }
 
+  /** Passes everything on to the real node and back, but nothing while it is deaf. */
+  async function relayTo(cluster: Cluster, isDeaf: boolean): Promise<{ isDeaf: boolean }> {
+    const relay = { isDeaf };
+    await impostor(cluster, (socket) => {
+      const onward = connect(cluster.port, '127.0.0.1');
+      sockets.push(onward);
+      onward.on('error', () => undefined);
+      socket.on('data', (chunk) => relay.isDeaf || onward.write(chunk));
+      onward.on('data', (chunk) => relay.isDeaf || socket.write(chunk));
+      socket.on('close', () => onward.destroy());
+    });
+    return relay;
+  }
+
   /** Waits for a socket's end, a reset included. */
   function closed(socket: Socket): Promise<void> {
     return new Promise((resolve) => {
@@ -268,15 +282,8 @@ describe('links that are not to be', () => {
 
   test('one that never answered is waited for once, and asked again when it answers', async () => {
     const cluster = newCluster({ peer: { handshakeMs: 2000, minBackoffMs: 1, pingMs: 100 } });
-    const { core, peers, port, node, server } = cluster;
-    let deaf = true;
-    await impostor(cluster, (socket) => {
-      const onward = connect(port, '127.0.0.1');
-      sockets.push(onward);
-      onward.on('error', () => undefined);
-      socket.on('data', (chunk) => deaf || onward.write(chunk));
-      onward.on('data', (chunk) => deaf || socket.write(chunk));
-    });
+    const { core, peers, node, server } = cluster;
+    const relay = await relayTo(cluster, true);
     peers.sendRead(1, 1, blocksRequest(0, 10));
     await until('the first failure', () => core.outcome(1) === 'peer');
     const began = performance.now();
@@ -286,7 +293,7 @@ describe('links that are not to be', () => {
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
     assert.ok(performance.now() - began < 1900, 'nothing waited for a handshake');
-    deaf = false;
+    relay.isDeaf = false;
     node.answer = (asker) => server.answerFailure(asker, 'changed', null);
     await until('it is reached', () => peers.reachesAny());
     peers.sendRead(30, 1, blocksRequest(0, 10));
@@ -386,17 +393,8 @@ describe('links that are not to be', () => {
 
   test('a peer that falls silent is pinged, then given up with all its links', async () => {
     const cluster = newCluster({ peer: { pingMs: 100 } });
-    const { core, node, peers, server, port, gatewayLog } = cluster;
-    let deaf = false;
-    await impostor(cluster, (socket) => {
-      // Passes everything on to the real node, until it plays dead.
-      const onward = connect(port, '127.0.0.1');
-      sockets.push(onward);
-      onward.on('error', () => undefined);
-      socket.on('data', (chunk) => deaf || onward.write(chunk));
-      onward.on('data', (chunk) => deaf || socket.write(chunk));
-      socket.on('close', () => onward.destroy());
-    });
+    const { core, node, peers, server, gatewayLog } = cluster;
+    const relay = await relayTo(cluster, false);
     node.answer = (asker, { first }) => {
       if (first === 0) server.answerFailure(asker, 'changed', null);
     };
@@ -406,7 +404,7 @@ describe('links that are not to be', () => {
     await until('the reads', () => node.reads.length === 3 && core.outcome(1) === 'changed');
     await new Promise((resolve) => setTimeout(resolve, 1000));
     assert.equal(core.answers.length, 1, 'a slow answer of a live node is waited for');
-    deaf = true;
+    relay.isDeaf = true;
     await until('both failures', () => core.answers.length === 3);
     assert.deepEqual([core.outcome(2), core.outcome(3)], ['peer', 'peer']);
     assert.equal(gatewayLog.count('stopped answering'), 1);
@@ -427,16 +425,8 @@ describe('links that are not to be', () => {
       },
     };
     const cluster = newCluster({ peer: { pingMs: 100, handshakeMs: 1500 }, forwardPort });
-    const { core, peers, port } = cluster;
-    let deaf = false;
-    await impostor(cluster, (socket) => {
-      const onward = connect(port, '127.0.0.1');
-      sockets.push(onward);
-      onward.on('error', () => undefined);
-      socket.on('data', (chunk) => deaf || onward.write(chunk));
-      onward.on('data', (chunk) => deaf || socket.write(chunk));
-      socket.on('close', () => onward.destroy());
-    });
+    const { core, peers } = cluster;
+    const relay = await relayTo(cluster, false);
     const told: string[] = [];
     const sink: ForwardSink = {
       onHead: (status) => void told.push(String(status)),
@@ -452,10 +442,10 @@ describe('links that are not to be', () => {
       await until('the request', () => asked.length === before + 1);
     };
     await ask();
-    deaf = true;
+    relay.isDeaf = true;
     peers.sendRead(1, 1, blocksRequest(0, 10));
     await until('the read leaves', () => core.outcome(1) === 'peer');
-    deaf = false;
+    relay.isDeaf = false;
     await until('it is reached again', () => peers.reachesAny());
     asked[0]!.onHead(204, []);
     asked[0]!.onEnd();
@@ -463,7 +453,7 @@ describe('links that are not to be', () => {
     assert.deepEqual(told.splice(0), ['204', 'end']);
 
     await ask();
-    deaf = true;
+    relay.isDeaf = true;
     const began = performance.now();
     await until('it is given up', () => told.length > 0);
     assert.deepEqual(told, ['ServiceUnavailable']);
