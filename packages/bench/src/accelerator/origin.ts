@@ -22,13 +22,14 @@ export async function startOrigin(
   delayMs: number,
   objects: readonly string[],
   buckets: readonly string[] = [],
+  prefix: readonly string[] = [],
 ): Promise<Origin> {
   const [port = 0] = await freePorts(1);
   const command = [process.execPath, memoryS3, '--port', String(port), '--quiet'];
   if (delayMs > 0) command.push('--delay-ms', String(delayMs));
   for (const spec of objects) command.push('--synthetic', spec);
   for (const bucket of buckets) command.push('--bucket', bucket);
-  const child = start([], command);
+  const child = start(prefix, command);
   child.stdout?.resume();
   await untilAnswers(port, () => child.output());
   return {

@@ -12,7 +12,7 @@ import { startOrigin } from '../accelerator/origin.ts';
 import { figureOf, type FigureResult } from '../figure.ts';
 import type { LoadJob } from '../load/job.ts';
 import { median } from '../load/percentiles.ts';
-import { clientPrefix, start, stop } from '../machine/child.ts';
+import { besidePrefix, start, stop, type StartedChild } from '../machine/child.ts';
 import { bytesToDisk } from '../machine/process-io.ts';
 import { loadClient, measure, type Measured } from '../measure.ts';
 import type { Run } from '../run.ts';
@@ -26,6 +26,7 @@ const fillConnections = 2;
 /** More than one run of hits lets through. */
 const fillObjects = 8000;
 const smallFillBytes = 64 << 10;
+const directWarmUpMs = 300;
 
 const base = { bucket: 'bench', seed: 1, ...credentials } as const;
 
@@ -58,15 +59,36 @@ function fills(port: number, prefix: string, requests: number, bodyBytes: number
 const storedBlocks = (accelerator: Accelerator): Promise<number> =>
   accelerator.sumOfNodes('s3accel_node_blocks_stored_total');
 
-/** Runs a job while another client fills objects that nobody has read before. Returns the fills a second, too. */
+/** Another client, which reads objects of 1 MiB that nobody has read before. */
+function startFiller(port: number, prefix: string): StartedChild {
+  const filler = start(besidePrefix, [process.execPath, loadClient]);
+  filler.stdout?.resume();
+  filler.stdin?.end(JSON.stringify(fills(port, prefix, fillObjects, fillBytes)));
+  return filler;
+}
+
+/** Runs a job while such a client reads straight from S3: what sharing a processor with that client and S3 costs by itself. */
+async function besideDirectReads(
+  originPort: number,
+  job: LoadJob,
+  prefix: string,
+): Promise<Measured> {
+  const reader = startFiller(originPort, prefix);
+  try {
+    await sleep(directWarmUpMs);
+    return await measure(job, []);
+  } finally {
+    await stop(reader);
+  }
+}
+
+/** Runs a job while such a client has the accelerator fill. Returns the fills a second, too. */
 async function whileFilling(
   accelerator: Accelerator,
   job: LoadJob,
   prefix: string,
 ): Promise<Measured & { readonly fillsPerSecond: number }> {
-  const filler = start(clientPrefix, [process.execPath, loadClient]);
-  filler.stdout?.resume();
-  filler.stdin?.end(JSON.stringify(fills(accelerator.gatewayPort, prefix, fillObjects, fillBytes)));
+  const filler = startFiller(accelerator.gatewayPort, prefix);
   try {
     const before = await storedBlocks(accelerator);
     while ((await storedBlocks(accelerator)) < before + 10) await sleep(50);
@@ -84,21 +106,29 @@ async function whileFilling(
 async function tailFigure(
   { scale, progress }: Run,
   accelerator: Accelerator,
-  part: { readonly id: string; readonly parallel: number; readonly decides: boolean },
+  part: {
+    readonly id: string;
+    readonly parallel: number;
+    readonly decides: boolean;
+    readonly originPort: number;
+  },
 ): Promise<FigureResult> {
-  const { id, parallel, decides } = part;
+  const { id, parallel, decides, originPort } = part;
   const job = hits(
     accelerator.gatewayPort,
     Math.round(scale.requests / (parallel === 1 ? 20 : 4)),
     parallel,
   );
   const alone: number[] = [];
+  const control: number[] = [];
   const filling: number[] = [];
   const rates: number[] = [];
   await measure(job, []);
   for (let round = 0; round < scale.rounds; round++) {
     progress.say(`${id}: round ${round + 1} of ${scale.rounds}`);
     alone.push((await measure(job, [])).firstByteMs.p99);
+    const direct = await besideDirectReads(originPort, job, `fill-${id}-${round}-`);
+    control.push(direct.firstByteMs.p99);
     const both = await whileFilling(accelerator, job, `fill-${id}-${round}-`);
     filling.push(both.firstByteMs.p99);
     rates.push(both.fillsPerSecond);
@@ -118,7 +148,7 @@ async function tailFigure(
       peerName: 'the same hits without fills',
       ratio,
       used: decides ? ratio / 2 : null,
-      note: `${median(rates).toFixed(0)} fills of 1 MiB a second`,
+      note: `${median(rates).toFixed(0)} fills of 1 MiB a second; ${median(control).toFixed(2)} ms while the same client reads straight from S3`,
     },
   );
 }
@@ -163,7 +193,7 @@ export async function measureFills(run: Run): Promise<FigureResult[]> {
     objects.push(`bench/write-P6c-${round}-:4000:${fillBytes}`);
     objects.push(`bench/write-P6d-${round}-:4000:${smallFillBytes}`);
   }
-  const origin = await startOrigin(delayMs, objects);
+  const origin = await startOrigin(delayMs, objects, [], besidePrefix);
   const accelerator = await startAccelerator({
     directory: join(run.directory, 'one'),
     originPort: origin.port,
@@ -176,8 +206,18 @@ export async function measureFills(run: Run): Promise<FigureResult[]> {
     await measure(all, []);
     await accelerator.settled();
     return [
-      await tailFigure(run, accelerator, { id: 'P6a', parallel: connections, decides: true }),
-      await tailFigure(run, accelerator, { id: 'P6b', parallel: 1, decides: false }),
+      await tailFigure(run, accelerator, {
+        id: 'P6a',
+        parallel: connections,
+        decides: true,
+        originPort: origin.port,
+      }),
+      await tailFigure(run, accelerator, {
+        id: 'P6b',
+        parallel: 1,
+        decides: false,
+        originPort: origin.port,
+      }),
       await amplificationFigure(run, accelerator, { id: 'P6c', bodyBytes: fillBytes }),
       await amplificationFigure(run, accelerator, { id: 'P6d', bodyBytes: smallFillBytes }),
     ];

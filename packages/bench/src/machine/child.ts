@@ -9,6 +9,8 @@ const canPin = hasTaskset && availableParallelism() >= 2;
 /** The servers share one processor and the client has the other, as a peer's figure is meaningless otherwise. */
 export const serverPrefix: readonly string[] = canPin ? ['taskset', '-c', '0'] : [];
 export const clientPrefix: readonly string[] = canPin ? ['taskset', '-c', '1'] : [];
+/** For what only keeps the servers busy beside the client that measures: it shares that client's processor and must not delay it. */
+export const besidePrefix: readonly string[] = [...clientPrefix, 'nice', '-n', '19'];
 
 /** Moves a process with all its threads to the servers' processor, once it has started. */
 export function pinToServers(pid: number): void {
