@@ -34,6 +34,12 @@ class Arguments {
     return static_cast<int64_t>(number);
   }
 
+  bool flag(size_t index, const char* name) {
+    bool value = false;
+    if (napi_get_value_bool(env_, values_[index], &value) != napi_ok) wrong(name, "is not a boolean");
+    return value;
+  }
+
   std::string text(size_t index, const char* name) {
     char bytes[4096];
     size_t length = 0;

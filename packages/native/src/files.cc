@@ -14,22 +14,39 @@
 namespace s3a {
 
 namespace {
-constexpr int64_t kPage = 4096;
+constexpr size_t kPage = 4096;
 constexpr int64_t kMostBytes = int64_t{1} << 53;
 constexpr int64_t kMostMemory = int64_t{1} << 40;
+constexpr int64_t kMostAlignment = int64_t{1} << 30;
 constexpr int64_t kMostDescriptor = 0x7fffffff;
+
+/** Maps more than is asked for and gives back what lies beside the aligned part; null when there isn't as much. */
+char* mapAligned(size_t bytes, size_t alignment) {
+  const size_t spare = alignment - kPage;
+  void* mapped = mmap(nullptr, bytes + spare, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapped == MAP_FAILED) return nullptr;
+  char* start = static_cast<char*>(mapped);
+  const size_t before = (alignment - reinterpret_cast<uintptr_t>(start) % alignment) % alignment;
+  if (before > 0) munmap(start, before);
+  if (spare > before) munmap(start + before + bytes, spare - before);
+  return start + before;
+}
 }  // namespace
 
 napi_value allocateAligned(napi_env env, napi_callback_info info) {
   Arguments arguments(env, info);
   const size_t bytes = static_cast<size_t>(arguments.integer(0, "bytes", 1, kMostMemory));
+  const size_t alignment = static_cast<size_t>(arguments.integer(1, "alignment", kPage, kMostAlignment));
+  const bool hugePages = arguments.flag(2, "hugePages");
+  if ((alignment & (alignment - 1)) != 0) arguments.wrong("alignment", "is not a power of two");
   if (!arguments.ok()) return nullptr;
   const size_t mapped = (bytes + kPage - 1) / kPage * kPage;
-  void* memory = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) {
+  char* memory = mapAligned(mapped, alignment);
+  if (memory == nullptr) {
     napi_throw_error(env, nullptr, "no memory for an aligned buffer");
     return nullptr;
   }
+  if (hugePages) madvise(memory, mapped, MADV_HUGEPAGE);
   napi_value buffer = nullptr;
   const auto unmap = [](napi_env, void* start, void* length) { munmap(start, reinterpret_cast<size_t>(length)); };
   if (napi_create_external_arraybuffer(env, memory, bytes, unmap, reinterpret_cast<void*>(mapped), &buffer) != napi_ok) {
@@ -71,10 +88,7 @@ napi_value adviseCold(napi_env env, napi_callback_info info) {
 napi_value checksumOf(napi_env env, napi_callback_info info) {
   Arguments arguments(env, info);
   const Span span = arguments.bytes(0, "bytes");
-  bool isPortable = false;
-  if (napi_get_value_bool(env, arguments.value(1), &isPortable) != napi_ok) {
-    arguments.wrong("portable", "is not a boolean");
-  }
+  const bool isPortable = arguments.flag(1, "portable");
   if (!arguments.ok()) return nullptr;
   return numberValue(env, isPortable ? crc32cPortable(0, span.bytes, span.length) : crc32c(0, span.bytes, span.length));
 }

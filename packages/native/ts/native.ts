@@ -281,8 +281,11 @@ export interface NativeAddon {
   ): NativeReactor;
   /** `scratch` is shared: the caller writes what is to be digested into it. */
   createDigester(scratch: Uint8Array): NativeDigester;
-  /** Zeroed memory whose address is a multiple of 4096. */
-  allocateAligned(bytes: number): ArrayBuffer;
+  /**
+   * Zeroed memory whose address is a multiple of `alignment`, a power of two from 4096 to 1 GiB. With `hugePages` the kernel is asked for them
+   * (MADV_HUGEPAGE); one that has none gives its usual pages.
+   */
+  allocateAligned(bytes: number, alignment: number, hugePages: boolean): ArrayBuffer;
   /** posix_fallocate from 0. Returns errno. */
   preallocate(descriptor: number, bytes: number): number;
   /** flock(LOCK_EX | LOCK_NB): refuses a second process on one data directory. Returns errno. */

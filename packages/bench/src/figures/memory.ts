@@ -8,16 +8,27 @@ import { median } from '../load/percentiles.ts';
 import { serverPrefix, withoutCompileCache } from '../machine/child.ts';
 import type { Run } from '../run.ts';
 
-const core = join(import.meta.dirname, '../../../core/src');
+const packages = join(import.meta.dirname, '../../..');
+const storeAlone = join(packages, 'server/src/disk/store.bench.ts');
+const fullCache = join(packages, 'core/src/journal/full-cache.bench.ts');
+
+/** What the store's benchmark prints: nanoseconds, and bytes. */
+interface StoreFigures {
+  readonly findRandom: number;
+  readonly insertAndEvict: number;
+  readonly memory: number;
+  readonly bytesPerBlock: number;
+}
+
 /** Blocks of 4 KiB, 255 to an extent of 1 MiB. */
 const blocksOfGibibyte = 255 * 1024;
 
-/** Runs a script of the core on the servers' processor and gives what it printed. */
+/** Runs a script on the servers' processor and gives what it printed. */
 function runScript(script: string, ...args: readonly string[]): string {
   const [program = process.execPath, ...rest] = [
     ...serverPrefix,
     process.execPath,
-    join(core, script),
+    script,
     ...args,
   ];
   const ended = spawnSync(program, rest, { encoding: 'utf8' });
@@ -39,14 +50,9 @@ function storeFigures({ scale, progress }: Run): FigureResult[] {
   const blocks = scale.blocks;
   const rounds = Array.from({ length: scale.rounds }, (_, round) => {
     progress.say(`P8 store: round ${round + 1} of ${scale.rounds}`);
-    const printed = runScript('store/store.bench.ts', String(blocks));
-    return (name: string): number => {
-      const value = new RegExp(`^${name} +([0-9.]+)`, 'm').exec(printed)?.[1];
-      if (value === undefined) throw new Error(`store.bench.ts printed no ${name}:\n${printed}`);
-      return Number(value);
-    };
+    return JSON.parse(runScript(storeAlone, String(blocks))) as StoreFigures;
   });
-  const of = (name: string): number[] => rounds.map((round) => round(name));
+  const of = (name: keyof StoreFigures): number[] => rounds.map((figures) => figures[name]);
   const million = `${(blocks / 2 ** 20).toFixed(2)} Mi blocks of 1 MiB`;
   const bytes = of('bytesPerBlock');
   const mebibytes = ((median(bytes) * blocks) / 2 ** 20).toFixed(0);
@@ -115,7 +121,7 @@ async function restartFigure({ directory, scale, progress }: Run): Promise<Figur
     const home = join(directory, `full-${round}`);
     const data = join(home, 'node-0');
     const capacity = gibibytes * 2 ** 30;
-    runScript('journal/full-cache.bench.ts', data, String(capacity), String(scale.blocks));
+    runScript(fullCache, data, String(capacity), String(scale.blocks));
     const full = await start(home);
     rmSync(home, { recursive: true });
     if (full.blocks !== scale.blocks) {

@@ -19,6 +19,7 @@
  */
 import { assert } from '../base/assert.ts';
 import { spread, type Hash128 } from '../base/hash.ts';
+import { plainMemory, type AllocateMemory } from '../base/memory.ts';
 import type { BlockKey } from './block-key.ts';
 import { MAX_SLOTS, NIL, type SlotId, type SlotRecords } from './slot-records.ts';
 
@@ -41,12 +42,20 @@ export class BlockIndex {
   readonly #counts: Int32Array;
   #count = 0;
 
-  constructor(records: SlotRecords, expectedBlocks: number) {
+  constructor(
+    records: SlotRecords,
+    expectedBlocks: number,
+    allocate: AllocateMemory = plainMemory,
+  ) {
     this.#records = records;
     const tables = Math.max(1, Math.round(expectedBlocks / TABLE_BLOCKS));
-    const buckets = Math.ceil(expectedBlocks / tables / BUCKET_ENTRIES / EXPECTED_LOAD);
+    const wanted = Math.ceil(expectedBlocks / tables / BUCKET_ENTRIES / EXPECTED_LOAD);
+    const words = Math.max(2, wanted) << BUCKET_SHIFT;
     this.#counts = new Int32Array(tables);
-    for (let i = 0; i < tables; i++) this.#tables.push(newTable(Math.max(2, buckets)));
+    // In one piece, which may be in huge pages; one that grows moves out of it.
+    const memory = allocate(tables * words * 4);
+    for (let i = 0; i < tables; i++)
+      this.#tables.push(new Int32Array(memory, i * words * 4, words));
   }
 
   /** Blocks in the index. */

@@ -11,6 +11,7 @@
  */
 import { assert } from '../base/assert.ts';
 import { mix32, spread } from '../base/hash.ts';
+import { plainMemory, type AllocateMemory } from '../base/memory.ts';
 import type { BlockKey } from './block-key.ts';
 
 const LINE_WORDS = 16;
@@ -21,6 +22,7 @@ const MIN_LINES = 8;
 
 export class Doorkeeper {
   readonly #windowMs: number;
+  readonly #allocate: AllocateMemory;
   #present: Uint32Array;
   #past: Uint32Array;
   #presentSince = -Infinity;
@@ -28,11 +30,12 @@ export class Doorkeeper {
   #earlyTurns = 0;
 
   /** For about `marks` blocks read in `windowMs` milliseconds. */
-  constructor(marks: number, windowMs: number) {
+  constructor(marks: number, windowMs: number, allocate: AllocateMemory = plainMemory) {
     assert(windowMs > 0, 'doorkeeper: the window is positive');
     this.#windowMs = windowMs;
-    this.#present = newGeneration(marks);
-    this.#past = newGeneration(marks);
+    this.#allocate = allocate;
+    this.#present = this.#newGeneration(linesFor(marks));
+    this.#past = this.#newGeneration(linesFor(marks));
   }
 
   /** Generations that ended before their window because they were full. */
@@ -51,7 +54,7 @@ export class Doorkeeper {
 
   /** Makes coming generations large enough for this many marks; never smaller. */
   widen(marks: number): void {
-    if (marks > this.capacity) this.#turn(newGeneration(marks));
+    if (marks > this.capacity) this.#turn(this.#newGeneration(linesFor(marks)));
   }
 
   /** Whether the block that `key` is set to was marked within the window (or up to one more). */
@@ -100,16 +103,21 @@ export class Doorkeeper {
   /** The present becomes the past, and `next` is cleared for the marks to come. */
   #turn(next: Uint32Array): void {
     const present = this.#present;
-    this.#present = next.length >= present.length ? next : new Uint32Array(present.length);
+    this.#present =
+      next.length >= present.length ? next : this.#newGeneration(present.length / LINE_WORDS);
     this.#present.fill(0);
     this.#past = present;
     this.#marks = 0;
   }
+
+  #newGeneration(lines: number): Uint32Array {
+    return new Uint32Array(this.#allocate(lines * LINE_WORDS * 4));
+  }
 }
 
-function newGeneration(marks: number): Uint32Array {
+function linesFor(marks: number): number {
   const lines = Math.ceil((marks * BITS_PER_MARK) / (LINE_WORDS * 32));
-  return new Uint32Array(Math.min(Math.max(MIN_LINES, lines), MAX_LINES) * LINE_WORDS);
+  return Math.min(Math.max(MIN_LINES, lines), MAX_LINES);
 }
 
 function isMarked(generation: Uint32Array, b: number, bits: number): boolean {

@@ -9,6 +9,7 @@
  * Memory: 2.06 bytes a ghost.
  */
 import { spread } from '../base/hash.ts';
+import { plainMemory, type AllocateMemory } from '../base/memory.ts';
 import type { BlockKey } from './block-key.ts';
 
 const RING_SHIFT = 4;
@@ -23,10 +24,10 @@ export class GhostQueue {
   readonly #cursors: Uint8Array;
 
   /** Remembers about the last `ghosts` blocks, at most MAX_GHOSTS. */
-  constructor(ghosts: number) {
+  constructor(ghosts: number, allocate: AllocateMemory = plainMemory) {
     const rings = Math.max(1, Math.ceil(Math.min(ghosts, MAX_GHOSTS) / RING));
     this.#cursors = new Uint8Array(rings);
-    this.#fingerprints = new Uint16Array(rings << RING_SHIFT);
+    this.#fingerprints = new Uint16Array(allocate(rings << (RING_SHIFT + 1)));
   }
 
   /** How many blocks it remembers. */

@@ -4,7 +4,7 @@
  * Words of one record share a cache line or two, so finding, touching and evicting a block each
  * cost about one access to memory. Records live in segments that are added as slots are made: a
  * cache of large blocks never pays for the many records that a cache of small ones needs, and
- * growing never copies.
+ * growing never copies. Segments are cut from pieces of memory, as large as huge pages need once there are many.
  *
  *   0–3  version, all 128 bits          6–7  placement, high and low half
  *   4    block index (24 bits), reads counted (2), state (2), queue (2), recorded (1), trusted (1)
@@ -24,6 +24,7 @@
  */
 import { assert } from '../base/assert.ts';
 import type { Hash128 } from '../base/hash.ts';
+import { plainMemory, type AllocateMemory } from '../base/memory.ts';
 
 /** The store's name for a slot: positive, below MAX_SLOTS. */
 export type SlotId = number;
@@ -53,6 +54,9 @@ const WORDS = 12;
 const SEGMENT_BITS = 14;
 const SEGMENT_SLOTS = 1 << SEGMENT_BITS;
 const SEGMENT_MASK = SEGMENT_SLOTS - 1;
+const SEGMENT_BYTES = SEGMENT_SLOTS * WORDS * 4;
+/** Pieces grow up to 24 MiB. */
+const MAX_PIECE_SEGMENTS = 32;
 
 const BLOCK_MASK = 0xff_ffff;
 const READS_SHIFT = 24;
@@ -68,13 +72,21 @@ const PINS_SHIFT = 20;
 const MAX_INLINE_PINS = 0xfff;
 
 export class SlotRecords {
+  readonly #allocate: AllocateMemory;
   readonly #segments: Int32Array[] = [];
+  /** What the next segments are cut from, and where. */
+  #piece = new ArrayBuffer(0);
+  #cut = 0;
   /** Records below this number have been made. */
   #made = 1;
   /** Records that belong to no extent now, chained through the list word. */
   #spare = NIL;
   #spareCount = 0;
   readonly #extraPins = new Map<SlotId, number>();
+
+  constructor(allocate: AllocateMemory = plainMemory) {
+    this.#allocate = allocate;
+  }
 
   /** One more than the highest slot that ever was: for walks over all slots. */
   get end(): SlotId {
@@ -88,7 +100,7 @@ export class SlotRecords {
 
   /** Memory that the records take, in bytes. */
   get bytes(): number {
-    return this.#segments.length * SEGMENT_SLOTS * WORDS * 4;
+    return this.#segments.length * SEGMENT_BYTES;
   }
 
   /** Takes a record for a new slot; NIL when there are MAX_SLOTS. */
@@ -101,18 +113,14 @@ export class SlotRecords {
     }
     if (this.#made === MAX_SLOTS) return NIL;
     const slot = this.#made++;
-    if (slot >>> SEGMENT_BITS === this.#segments.length) {
-      this.#segments.push(new Int32Array(SEGMENT_SLOTS * WORDS));
-    }
+    if (slot >>> SEGMENT_BITS === this.#segments.length) this.#addSegment();
     return slot;
   }
 
   /** Makes sure that there is a record of this number, and of all below it; their slots are free and belong to no extent. */
   makeUpTo(slot: SlotId): void {
     assert(slot > NIL && slot < MAX_SLOTS, 'slot records: no such slot');
-    while (this.#segments.length <= slot >>> SEGMENT_BITS) {
-      this.#segments.push(new Int32Array(SEGMENT_SLOTS * WORDS));
-    }
+    while (this.#segments.length <= slot >>> SEGMENT_BITS) this.#addSegment();
     this.#made = Math.max(this.#made, slot + 1);
   }
 
@@ -311,6 +319,16 @@ export class SlotRecords {
 
   setNext(slot: SlotId, next: SlotId): void {
     this.#setWord(slot, 10, next);
+  }
+
+  #addSegment(): void {
+    if (this.#cut === this.#piece.byteLength) {
+      const segments = Math.min(Math.max(1, this.#segments.length), MAX_PIECE_SEGMENTS);
+      this.#piece = this.#allocate(segments * SEGMENT_BYTES);
+      this.#cut = 0;
+    }
+    this.#segments.push(new Int32Array(this.#piece, this.#cut, SEGMENT_SLOTS * WORDS));
+    this.#cut += SEGMENT_BYTES;
   }
 
   #word(slot: SlotId, word: number): number {

@@ -7,6 +7,7 @@
  * `memory`, one dependent random read of 64 MiB.
  */
 import { mix32, type Hash128 } from '../base/hash.ts';
+import { plainMemory, type AllocateMemory } from '../base/memory.ts';
 import { Prng } from '../base/prng.ts';
 import { nanoseconds } from '../base/stopwatch.bench.ts';
 import { NO_SLOT, Store } from './store.ts';
@@ -29,11 +30,12 @@ export interface StoreFigures {
 }
 
 /** Runs every operation `blocks` times or more on a store of as many 1 MiB blocks. */
-export function measureStore(blocks: number): StoreFigures {
+export function measureStore(blocks: number, allocate: AllocateMemory = plainMemory): StoreFigures {
   const store = new Store({
     capacityBytes: blocks * MIB,
     blockBytes: MIB,
     seed: { hi: 1, lo: 2 },
+    allocate,
   });
   const key: Hash128 = { h0: 0, h1: 0, h2: 0, h3: 0 };
   const order = new Int32Array(blocks);

@@ -25,6 +25,7 @@
  */
 import { assert } from '../base/assert.ts';
 import type { Hash128, U64 } from '../base/hash.ts';
+import { plainMemory, type AllocateMemory } from '../base/memory.ts';
 import { BlockClaims, type RestoreOutcome } from './block-claims.ts';
 import { BlockIndex } from './block-index.ts';
 import { BlockKey } from './block-key.ts';
@@ -69,6 +70,8 @@ export interface StoreOptions {
    * default.
    */
   readonly doorkeeperWindowMs?: number;
+  /** Where the tables lie. */
+  readonly allocate?: AllocateMemory;
 }
 
 /** Plain numbers for metrics. Totals since the start unless they are said to be present figures. */
@@ -100,7 +103,8 @@ export class Store {
   /** Read only, for everybody else. */
   readonly counters: Readonly<StoreCounters>;
   readonly #counters: StoreCounters;
-  readonly #records = new SlotRecords();
+  readonly #allocate: AllocateMemory;
+  readonly #records: SlotRecords;
   readonly #allocator: SlotAllocator;
   #index: BlockIndex;
   readonly #queues: S3Fifo;
@@ -116,7 +120,9 @@ export class Store {
   #ghosts: GhostQueue;
 
   constructor(options: StoreOptions) {
-    const { capacityBytes, blockBytes, seed } = options;
+    const { capacityBytes, blockBytes, seed, allocate = plainMemory } = options;
+    this.#allocate = allocate;
+    this.#records = new SlotRecords(allocate);
     const classes = new SizeClasses(blockBytes);
     this.#allocator = new SlotAllocator(this.#records, classes, capacityBytes);
     const extents = this.#allocator.extentCount;
@@ -125,14 +131,14 @@ export class Store {
     this.extentBytes = classes.extentBytes;
     this.blockBytes = blockBytes;
     this.#key = new BlockKey(seed);
-    this.#index = new BlockIndex(this.#records, extents);
+    this.#index = new BlockIndex(this.#records, extents, allocate);
     this.#queues = new S3Fifo(this.#records, options.smallShare ?? 0.1);
     this.#claims = new BlockClaims(this.#records, this.#allocator);
     this.#room = new Room(this.#records, this.#allocator, this.#queues, (slot, isDue) => {
       this.#evict(slot, isDue);
     });
-    this.#ghosts = new GhostQueue(extents);
-    this.#doorkeeper = new Doorkeeper(extents, options.doorkeeperWindowMs ?? 600_000);
+    this.#ghosts = new GhostQueue(extents, allocate);
+    this.#doorkeeper = new Doorkeeper(extents, options.doorkeeperWindowMs ?? 600_000, allocate);
     this.#counters = {
       blocks: 0,
       blockBytes: 0,
@@ -373,7 +379,8 @@ export class Store {
     };
     this.#allocator.finishClaims(refuse);
     // Made as large as it will be: growing step by step would read the record of each block several times, in no order.
-    this.#index = new BlockIndex(records, Math.max(this.#allocator.extentCount, records.count));
+    const blocks = Math.max(this.#allocator.extentCount, records.count);
+    this.#index = new BlockIndex(records, blocks, this.#allocate);
     let trusted = 0;
     for (let slot = 1; slot < records.end; slot++) {
       if (records.state(slot) !== RESERVED) continue;
@@ -483,7 +490,7 @@ export class Store {
   #rememberEnough(): void {
     const slots = this.#records.count;
     if (slots <= 2 * this.#ghosts.capacity || this.#ghosts.capacity >= MAX_GHOSTS) return;
-    this.#ghosts = new GhostQueue(slots);
+    this.#ghosts = new GhostQueue(slots, this.#allocate);
     this.#doorkeeper.widen(slots);
   }
 

@@ -11,6 +11,7 @@ import { RECORD_BYTES } from '@s3-accelerator/core/journal/slot-record.ts';
 import { planStart, type EmptyReason } from '@s3-accelerator/core/journal/start-plan.ts';
 import { rowPosition, type TableHeader } from '@s3-accelerator/core/journal/table-header.ts';
 import { Store, type StoreOptions } from '@s3-accelerator/core/store/store.ts';
+import { tableMemory } from '@s3-accelerator/native/files.ts';
 import type { Log } from '../log.ts';
 import { DataDirectory, DataDirectoryError } from './data-directory.ts';
 import { StartProgress } from './start-progress.ts';
@@ -50,7 +51,7 @@ const nothing: RecoveryCounts = {
 
 /** Throws an Error that says what to do; nothing is open then. */
 export function openStore(dataDir: string, options: StoreOptions, log: Log): OpenedStore {
-  const store = new Store(options);
+  const store = new Store({ ...options, allocate: tableMemory });
   log.info({ bytes: store.slabBytes, directory: dataDir }, 'preparing the slab');
   const directory = DataDirectory.open(dataDir);
   try {
