@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
+import { ownerOf } from '../placement.ts';
 import { Ring } from '../ring.ts';
 import { HotHints } from './hot-hints.ts';
 import { Suspects } from './suspects.ts';
 
-const placement = { hi: 1, lo: 2 };
 const nodes = [5, 3, 8];
 /** The moment of each test's steps. */
 const moment = { now: 50 };
@@ -16,6 +16,11 @@ const ring = new Ring(
   1,
   [1, 2, 3, 5, 8, 9].map((nodeId) => ({ nodeId, weight: 1, address: '' })),
 );
+/** Placements that node 5 owns. */
+const owned = Array.from({ length: 200 }, (_, lo) => ({ hi: 1, lo })).filter(
+  (one) => ownerOf(ring, one) === 5,
+);
+const placement = owned[0]!;
 
 function hintsWith(until = 100): HotHints {
   const hints = new HotHints(moment, 4, 77);
@@ -65,7 +70,7 @@ test('a hint ends by itself, counted from when its read was sent', () => {
 
 test('a later hint takes the place of an earlier one, whichever arrives last', () => {
   const hints = hintsWith(200);
-  hints.learn(0, placement, { remainingMs: 100, nodes: [1, 2] }, ring);
+  hints.learn(0, placement, { remainingMs: 100, nodes: [5, 2] }, ring);
   assert.ok(hints.names(placement, 8));
   hints.learn(150, placement, { remainingMs: 100, nodes: [5, 9] }, ring);
   moment.now = 240;
@@ -84,15 +89,34 @@ test('holders that accept one after the other all get their share', () => {
 
 test('no more hints are kept than may be, and a new ring makes all void', () => {
   const hints = new HotHints(moment, 4, 77);
-  for (let lo = 0; lo < 9; lo++) hints.learn(0, { hi: 0, lo }, hint, ring);
+  for (const one of owned.slice(0, 9)) hints.learn(0, one, hint, ring);
   assert.equal(hints.count, 4);
+  assert.ok(hints.names(owned[8]!, 8));
   hints.clear();
   assert.equal(hints.count, 0);
-  assert.ok(!hints.names({ hi: 0, lo: 8 }, 8));
+  assert.ok(!hints.names(owned[8]!, 8));
 });
 
 test('a hint that names a node which is no member is not believed', () => {
   const hints = new HotHints(moment, 4, 77);
-  hints.learn(0, placement, { remainingMs: 100, nodes: [1, 4] }, ring);
+  hints.learn(0, placement, { remainingMs: 100, nodes: [5, 4] }, ring);
   assert.equal(hints.count, 0);
+});
+
+test('a hint of a node that owned the placement before the ring changed is not believed, however late it comes', () => {
+  const before = new Ring(1, [...ring.members, { nodeId: 11, weight: 1, address: '' }]);
+  const moved = Array.from({ length: 200 }, (_, lo) => ({ hi: 1, lo })).find(
+    (one) => ownerOf(before, one) === 11 && ownerOf(ring, one) !== 3,
+  );
+  const after = new Ring(2, [...ring.members]);
+  assert.ok(moved !== undefined);
+  const hints = new HotHints(moment, 4, 77);
+  hints.learn(0, moved, { remainingMs: 100, nodes: [11, 3] }, before);
+  assert.equal(hints.count, 1);
+  hints.clear();
+  hints.learn(0, moved, { remainingMs: 100, nodes: [11, 3] }, after);
+  hints.learn(0, moved, { remainingMs: 100, nodes: [3, 8] }, after);
+  assert.equal(hints.count, 0);
+  hints.learn(0, moved, { remainingMs: 100, nodes: [ownerOf(after, moved), 3] }, after);
+  assert.equal(hints.count, 1);
 });

@@ -4,12 +4,13 @@
  *
  * A hint comes with an owner's answer, counts from when that was asked for, and ends by itself. It is advice: a node that
  * is suspected or was tried is passed over, and whoever is asked without holding a lease any more reads through. A new ring makes all
- * hints void, as the owners may be others now.
+ * hints void, as the owners may be others now; so is one that comes late, from whoever owned a placement before.
  *
  * Memory: about 200 bytes a hint, `maxHotHints` at most; the one that was used longest ago makes room.
  */
 import type { Hash128, U64 } from '../base/hash.ts';
 import { Lru } from '../base/lru.ts';
+import { ownerOf } from '../placement.ts';
 import type { HotHint } from '../read.ts';
 import type { Ring } from '../ring.ts';
 import type { Moment } from './moment.ts';
@@ -47,7 +48,7 @@ export class HotHints {
     return this.#spreads.count;
   }
 
-  /** An owner's answer to a read of `askedAt` named these: believed if they are members. */
+  /** An answer to a read of `askedAt` named these: believed if they are members, and the first of them is the owner. */
   learn(askedAt: number, placement: Readonly<U64>, hint: HotHint, ring: Ring): void {
     const { remainingMs, nodes } = hint;
     const until = askedAt + remainingMs;
@@ -56,6 +57,7 @@ export class HotHints {
     const isLonger = spread === null || nodes.length > spread.nodes.length;
     if (spread !== null && until <= spread.until + grainMs && !isLonger) return;
     if (nodes.some((nodeId) => ring.member(nodeId) === null)) return;
+    if (ownerOf(ring, placement) !== nodes[0]) return;
     if (spread === null) {
       // Gateways that start with different nodes don't all turn to the same one at once.
       const turn = (this.#seed >>> 0) % nodes.length;
