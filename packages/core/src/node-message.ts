@@ -10,15 +10,15 @@ import type { Hash128, U64 } from './base/hash.ts';
 
 export interface NodeMessage {
   /**
-   * lease: the owner of a placement lends it. accepted: a holder has it, and serves. report: half of the lease is over, and so much was
-   * read. written: a write of an object passed through its home.
+   * lease: the owner of a placement lends it. accepted: a holder has it, and serves. refused: whoever was to hold it has no room for more,
+   * or owns it. report: half of the lease is over, and so much was read. written: a write of an object passed through its home.
    */
-  kind: 'lease' | 'accepted' | 'report' | 'written';
+  kind: 'lease' | 'accepted' | 'refused' | 'report' | 'written';
   /** The node that says so. */
   from: number;
-  /** lease, accepted, report: what is lent. */
+  /** All but written: what is lent. */
   readonly placement: U64;
-  /** lease, accepted, report: which time it is that the owner lends it, from 1 on. */
+  /** All but written: which time it is that the owner lends it, from 1 on. */
   turn: number;
   /** lease: how long it lasts, in milliseconds from its arrival. */
   leaseMs: number;

@@ -80,6 +80,7 @@ function writeSample(into: Uint8Array): number {
     () => answers.encodeMetadataAnswer(into, 0, 3, metadata, 4, 5, 6, 7, 8, hint, 'kept'),
     () => messages.encodeNodeMessage(into, 0, { ...told, kind: 'lease' }),
     () => messages.encodeNodeMessage(into, 0, { ...told, kind: 'accepted' }),
+    () => messages.encodeNodeMessage(into, 0, { ...told, kind: 'refused' }),
     () => messages.encodeNodeMessage(into, 0, { ...told, kind: 'report' }),
     () => messages.encodeNodeMessage(into, 0, { ...told, kind: 'written' }),
     () => handshake.encodeHello(into, 0, { version: 1, purpose: 'forward', nonce }),
@@ -182,6 +183,7 @@ function recode(bytes: Uint8Array, start: number, end: number): number {
     case FrameType.leaseAccepted:
     case FrameType.leaseReport:
     case FrameType.written:
+    case FrameType.leaseRefused:
       if (messages.decodeNodeMessage(bytes, start, end, header, message) !== null) return -1;
       return messages.encodeNodeMessage(out, 0, message);
     default:

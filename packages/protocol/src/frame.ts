@@ -19,7 +19,7 @@ import { readU16, readU32, writeU16, writeU32 } from './bytes.ts';
 export const frameHeaderBytes = 16;
 
 /** The version that both ends of a link must speak. A change to any frame but `hello` and `refused` raises it. */
-export const protocolVersion = 3;
+export const protocolVersion = 4;
 
 /** Longest payload: an origin's error has up to 64 KiB of body and what its headers take. */
 export const maxPayloadBytes = 128 * 1024;
@@ -61,6 +61,7 @@ export const FrameType = {
   leaseAccepted: 57,
   leaseReport: 58,
   written: 59,
+  leaseRefused: 60,
 } as const;
 
 /**

@@ -36,7 +36,12 @@ function decode(bytes: Uint8Array): NodeMessage | string {
   return decodeNodeMessage(bytes, frameHeaderBytes, bytes.length, header, into) ?? into;
 }
 
-const heads = { lease: '14000000' + '38', accepted: '10000000' + '39', report: '18000000' + '3a' };
+const heads = {
+  lease: '14000000' + '38',
+  accepted: '10000000' + '39',
+  refused: '10000000' + '3c',
+  report: '18000000' + '3a',
+};
 const rest = '00' + '0000' + '00000000' + '00000000';
 const placed = 'efbeadde' + '05000000' + '03000000' + '09000000';
 
@@ -44,6 +49,7 @@ test('messages have these bytes', () => {
   const hex = (kind: NodeMessage['kind']): string => Buffer.from(encode(kind)).toString('hex');
   assert.equal(hex('lease'), heads.lease + rest + placed + '10270000');
   assert.equal(hex('accepted'), heads.accepted + rest + placed);
+  assert.equal(hex('refused'), heads.refused + rest + placed);
   assert.equal(hex('report'), heads.report + rest + placed + '0200000001000000');
   assert.equal(
     hex('written'),
@@ -66,7 +72,9 @@ test('any message comes back as it was sent', () => {
         ...own,
         leaseMs: ms,
       });
-      assert.deepEqual(decode(encode('accepted', own)), { ...blank, ...own, kind: 'accepted' });
+      for (const kind of ['accepted', 'refused'] as const) {
+        assert.deepEqual(decode(encode(kind, own)), { ...blank, ...own, kind });
+      }
       assert.deepEqual(decode(encode('report', { ...own, reads: count })), {
         ...blank,
         ...own,
@@ -85,7 +93,7 @@ test('any message comes back as it was sent', () => {
 });
 
 test('a message cut or stretched anywhere is refused', () => {
-  for (const kind of ['lease', 'accepted', 'report', 'written'] as const) {
+  for (const kind of ['lease', 'accepted', 'refused', 'report', 'written'] as const) {
     const bytes = encode(kind);
     for (let length = frameHeaderBytes; length < bytes.length; length++) {
       assert.equal(decode(bytes.subarray(0, length)), 'length');
@@ -106,5 +114,5 @@ test('figures, flags and bodies that make no sense are refused', () => {
   assert.equal(changed(encode('accepted'), frameHeaderBytes + 12, 0, 0, 0, 0), 'figure', 'turn 0');
   assert.equal(changed(encode('lease'), frameHeaderBytes + 16, 0, 0, 0, 0), 'figure', 'no time');
   assert.equal(changed(encode('report'), frameHeaderBytes + 23, 1), 'figure', 'past 2^53');
-  assert.equal(changed(encode('report'), 4, 60), 'another frame');
+  assert.equal(changed(encode('report'), 4, 61), 'another frame');
 });

@@ -3,6 +3,7 @@
  *
  *     lease granted   placement u64, from u32, turn u32, leaseMs u32
  *     lease accepted  placement u64, from u32, turn u32
+ *     lease refused   placement u64, from u32, turn u32
  *     lease report    placement u64, from u32, turn u32, reads u64
  *     written         object hash 16, from u32
  *
@@ -15,10 +16,11 @@ import type { FrameFault, FrameHeader } from './frame.ts';
 import { encodeFrameHeader, frameHeaderBytes, FrameType } from './frame.ts';
 
 const leaseFixedBytes = 16;
-const payloadBytes = { lease: 20, accepted: 16, report: 24, written: 20 } as const;
+const payloadBytes = { lease: 20, accepted: 16, refused: 16, report: 24, written: 20 } as const;
 const types = {
   lease: FrameType.leaseGranted,
   accepted: FrameType.leaseAccepted,
+  refused: FrameType.leaseRefused,
   report: FrameType.leaseReport,
   written: FrameType.written,
 } as const;
@@ -47,7 +49,7 @@ export function encodeNodeMessage(into: Uint8Array, start: number, message: Node
 
 /** Whether a frame is a message between nodes. */
 export function isNodeMessage(type: number): boolean {
-  return type >= FrameType.leaseGranted && type <= FrameType.written;
+  return type >= FrameType.leaseGranted && type <= FrameType.leaseRefused;
 }
 
 /** Reads the payload [start, end) of a message's frame into a reused record. Returns null, or what is wrong with it. */
@@ -90,6 +92,8 @@ function kindOf(type: number): NodeMessage['kind'] | null {
       return 'report';
     case FrameType.written:
       return 'written';
+    case FrameType.leaseRefused:
+      return 'refused';
     default:
       return null;
   }

@@ -27,9 +27,13 @@ export interface NodeCounters {
   /** Questions of other nodes that were answered with what is held, and those that weren't. */
   handedOver: number;
   notHeld: number;
-  /** Placements lent and lent anew; leases that came here, and those that ended; writes that lenders told of; leases that found no room. */
+  /**
+   * Placements lent and lent anew; leases that others refused; leases that came here, and those that ended; writes that lenders told of;
+   * leases that found no room.
+   */
   leasesGranted: number;
   leasesRenewed: number;
+  leasesRefused: number;
   leasesTaken: number;
   leasesLapsed: number;
   writesHeardOf: number;
@@ -88,6 +92,7 @@ export function newNodeCounters(): NodeCounters {
     notHeld: 0,
     leasesGranted: 0,
     leasesRenewed: 0,
+    leasesRefused: 0,
     leasesTaken: 0,
     leasesLapsed: 0,
     writesHeardOf: 0,

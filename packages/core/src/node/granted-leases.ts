@@ -7,7 +7,8 @@
  * ```
  * Askers are told of a holder once it has accepted, and until the lease that it accepted is over by this node's clock, which is
  * before it is over by the holder's. A holder that didn't accept, or gave no report by half of its time, counts as silent: it keeps
- * its place until its lease is over, so that there are never more holders than there may be, and is passed over for a while.
+ * its place until its lease is over, so that there are never more holders than there may be, and is passed over for a while. One that
+ * refuses holds nothing: its place goes to the next candidate at once, and other leases that it has are left alone.
  *
  * Memory: about 500 bytes a lease, `maxLeases` at most.
  */
@@ -26,11 +27,12 @@ const renewShare = 0.75;
 
 interface Holder {
   readonly nodeId: number;
-  /** When the lease that was sent to it last is over. */
+  /** When the lease that was sent to it last is over; -Infinity when it has none. */
   until: number;
   /** The same of the one that it accepted last. */
   acceptedUntil: number;
   /** What it said of the present turn. */
+  hasRefused: boolean;
   hasReported: boolean;
   reads: number;
 }
@@ -119,7 +121,7 @@ export class GrantedLeases {
     this.#schedule();
   }
 
-  /** A holder has accepted its lease, or reports. */
+  /** A holder has accepted its lease, or refused it, or reports. */
   onMessage(now: number, { kind, from, placement, turn, reads }: NodeMessage): void {
     const lease = this.#leases.find(placement.hi, placement.lo);
     const holder = lease?.holders.find(({ nodeId }) => nodeId === from);
@@ -127,9 +129,11 @@ export class GrantedLeases {
     if (kind === 'report') {
       holder.hasReported = true;
       holder.reads = reads;
-    } else {
+    } else if (kind === 'accepted') {
       holder.acceptedUntil = holder.until;
       this.#renewHint(now, lease);
+    } else {
+      this.#refused(now, lease, holder);
     }
   }
 
@@ -170,7 +174,7 @@ export class GrantedLeases {
   /** False when nobody is left to lend to. */
   #renew(now: number, lease: GrantedLease): boolean {
     for (const holder of lease.holders) {
-      if (holder.hasReported) continue;
+      if (holder.hasReported || holder.hasRefused) continue;
       this.#silentUntil.set(holder.nodeId, now + this.#limits.leaseMs);
       holder.acceptedUntil = -Infinity;
     }
@@ -186,28 +190,57 @@ export class GrantedLeases {
 
   /** Sends a lease to the holders that there are, and to the next candidates while there may be more; false for nobody. */
   #lend(now: number, lease: GrantedLease): boolean {
-    const { hotReplicas, leaseMs } = this.#limits;
-    const { placement, holders } = lease;
+    const { leaseMs } = this.#limits;
+    const { holders } = lease;
     lease.turn += 1;
     lease.grantedAt = now;
     lease.reads = 0;
     lease.deadline = now + leaseMs * renewShare;
-    // As many again as there may be, for those that are silent.
-    const count = this.#ownership.candidates(placement, 1 + 2 * hotReplicas, this.#ranked);
-    for (let rank = 1; rank < count && holders.length < hotReplicas; rank++) {
-      const nodeId = this.#ranked[rank]!;
-      if (this.#isSilent(now, nodeId) || holders.some((one) => one.nodeId === nodeId)) continue;
-      holders.push({ nodeId, until: 0, acceptedUntil: -Infinity, hasReported: false, reads: 0 });
-    }
     let isLent = false;
     for (const holder of holders) {
       if (this.#isSilent(now, holder.nodeId) || !this.#ownership.hasMember(holder.nodeId)) continue;
-      holder.until = now + leaseMs;
-      holder.hasReported = false;
-      this.#send(lease, holder.nodeId);
+      this.#lendTo(now, lease, holder);
+      isLent = true;
+    }
+    return this.#lendToMore(now, lease) || isLent;
+  }
+
+  /** Sends a lease to the next candidates while there may be more holders; false for nobody. */
+  #lendToMore(now: number, lease: GrantedLease): boolean {
+    const { hotReplicas } = this.#limits;
+    const { placement, holders } = lease;
+    let places = hotReplicas;
+    for (const { until } of holders) if (until > now) places -= 1;
+    // As many again as there may be, for those that are silent.
+    const count = this.#ownership.candidates(placement, 1 + 2 * hotReplicas, this.#ranked);
+    let isLent = false;
+    for (let rank = 1; rank < count && places > 0; rank++) {
+      const nodeId = this.#ranked[rank]!;
+      if (this.#isSilent(now, nodeId) || holders.some((one) => one.nodeId === nodeId)) continue;
+      const holder = newHolder(nodeId);
+      holders.push(holder);
+      this.#lendTo(now, lease, holder);
+      places -= 1;
       isLent = true;
     }
     return isLent;
+  }
+
+  #lendTo(now: number, lease: GrantedLease, holder: Holder): void {
+    holder.until = now + this.#limits.leaseMs;
+    holder.hasRefused = false;
+    holder.hasReported = false;
+    this.#send(lease, holder.nodeId);
+  }
+
+  /** It holds nothing of this placement. It is kept in mind until the next turn, so that this one passes it over. */
+  #refused(now: number, lease: GrantedLease, holder: Holder): void {
+    this.#counters.leasesRefused += 1;
+    holder.hasRefused = true;
+    holder.until = -Infinity;
+    holder.acceptedUntil = -Infinity;
+    this.#renewHint(now, lease);
+    if (!lease.isEnding) this.#lendToMore(now, lease);
   }
 
   #send({ placement, turn }: GrantedLease, nodeId: number): void {
@@ -241,6 +274,11 @@ export class GrantedLeases {
     this.deadline = Infinity;
     for (const lease of this.#leases.all) this.deadline = Math.min(this.deadline, lease.deadline);
   }
+}
+
+function newHolder(nodeId: number): Holder {
+  const nothing = { until: -Infinity, acceptedUntil: -Infinity };
+  return { nodeId, ...nothing, hasRefused: false, hasReported: false, reads: 0 };
 }
 
 /** It isn't granted anew: it is kept for as long as somebody holds it. */

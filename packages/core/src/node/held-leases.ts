@@ -2,7 +2,8 @@
  * Placements that other nodes own and lent to this one: it serves them, gets what it lacks from their owners once, and stores it.
  *
  * A lease lasts from its arrival, by this node's clock. It is accepted at once, and half-way the reads are reported; a lease that comes
- * meanwhile takes its place. It ends by itself, and then the blocks that were stored under it go first.
+ * meanwhile takes its place. It ends by itself, and then the blocks that were stored under it go first. One that isn't taken is refused
+ * at once: whoever says so holds none of that placement.
  *
  * Memory: about 200 bytes a lease, `maxLeases` at most.
  */
@@ -73,19 +74,23 @@ export class HeldLeases {
     return this.holds(now, hi, lo) ? this.#leases.find(hi, lo)!.owner : -1;
   }
 
-  /** An owner lends a placement. Accepted unless this node owns it itself, by the ring that it knows, or holds too many. */
-  onLease(now: number, { placement, from, turn, leaseMs }: NodeMessage): void {
-    if (this.#ownership.ranksFirst(placement)) return;
+  /** An owner lends a placement. Refused if this node owns it itself, by the ring that it knows, or holds too many. */
+  onLease(now: number, message: NodeMessage): void {
+    const { placement, from, turn, leaseMs } = message;
     const { hi, lo } = placement;
-    let lease = this.#leases.find(hi, lo);
-    if (lease === null) {
-      if (this.#leases.isFull) {
-        this.#counters.leasesExhausted += 1;
-        return;
-      }
-      lease = { placement: { hi, lo }, owner: from, turn, endsAt: 0, reportAt: 0, reads: 0 };
-      this.#leases.add(lease);
+    const held = this.#leases.find(hi, lo);
+    if (this.#ownership.ranksFirst(placement)) {
+      if (held !== null) this.#end(now, held);
+      this.#refuse(message);
+      return;
     }
+    if (held === null && this.#leases.isFull) {
+      this.#counters.leasesExhausted += 1;
+      this.#refuse(message);
+      return;
+    }
+    const lease = held ?? newLease(message);
+    if (held === null) this.#leases.add(lease);
     this.#counters.leasesTaken += 1;
     lease.owner = from;
     lease.turn = turn;
@@ -105,14 +110,25 @@ export class HeldLeases {
         this.#tell('report', lease);
       }
       if (lease.endsAt > now) continue;
-      this.#counters.leasesLapsed += 1;
-      this.#leases.delete(lease);
-      this.#ownership.keptForAnother(now);
+      this.#end(now, lease);
     }
     this.#schedule();
   }
 
-  #tell(kind: 'accepted' | 'report', { placement, owner, turn, reads }: HeldLease): void {
+  #refuse(message: NodeMessage): void {
+    this.#tell('refused', newLease(message));
+  }
+
+  #end(now: number, lease: HeldLease): void {
+    this.#counters.leasesLapsed += 1;
+    this.#leases.delete(lease);
+    this.#ownership.keptForAnother(now);
+  }
+
+  #tell(
+    kind: 'accepted' | 'refused' | 'report',
+    { placement, owner, turn, reads }: HeldLease,
+  ): void {
     const message = this.#message;
     message.kind = kind;
     message.placement.hi = placement.hi;
@@ -128,4 +144,8 @@ export class HeldLeases {
       this.deadline = Math.min(this.deadline, reportAt, endsAt);
     }
   }
+}
+
+function newLease({ placement: { hi, lo }, from, turn }: NodeMessage): HeldLease {
+  return { placement: { hi, lo }, owner: from, turn, endsAt: 0, reportAt: 0, reads: 0 };
 }

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { candidates } from '../placement.ts';
+import { Ring } from '../ring.ts';
 import { NO_SLOT } from '../store/store.ts';
 import { objectHash } from '../testing/identity.ts';
 import { judge } from '../testing/judge.ts';
@@ -337,6 +339,76 @@ test('a lease that is over admits nothing, though its block was on its way', () 
     before.map(() => false),
   );
   rig.assertNothingLeft();
+});
+
+describe('a node that holds as many leases as it may', () => {
+  const ring = new Ring(
+    1,
+    [0, 1, 2, 3].map((nodeId) => ({ nodeId, weight: 1, address: '' })),
+  );
+  /** The first four nodes by rank: the owner, and those that it lends to. */
+  function rankedFor(key: string): number[] {
+    const { h0: hi, h1: lo } = objectHash('b', key);
+    const ranked: number[] = [];
+    candidates(ring, { hi, lo }, 4, ranked);
+    return ranked;
+  }
+  /** As many keys of an owner that are lent to one node first. */
+  function keysOf(owner: number, next: number, count: number): string[] {
+    const keys = Array.from({ length: 400 }, (_, nth) => `key${nth}`);
+    return keys
+      .filter((key) => rankedFor(key)[0] === owner && rankedFor(key)[1] === next)
+      .slice(0, count);
+  }
+
+  const [full, owner, another] = [0, 1, 2];
+  const [kept, refused] = keysOf(owner, full, 2);
+  const [filling] = keysOf(another, full, 1);
+  /** Node 0 has room for two leases: one of each owner. The third is refused. */
+  const fullRig = (): Rig => {
+    const rig = new Rig({
+      nodes: 4,
+      policy: { ttlMs: 60_000, admitOnFirstRead: true },
+      nodeLimits: { hotThreshold, leaseMs, hotReplicas: 1, maxLeases: 2 },
+    });
+    for (const key of [kept!, filling!, refused!]) {
+      rig.s3.put(rig.queue.now, 'b', key, 5);
+      readMany(rig, hotThreshold + 2, key);
+    }
+    return rig;
+  };
+  const holdersOf = (rig: Rig): number[] => rig.nodes.map(({ node }) => node.levels().leasesHeld);
+
+  test('says so, and the next candidate gets the lease at once', () => {
+    const rig = fullRig();
+    assert.equal(rig.count('leasesExhausted'), 1);
+    assert.equal(rig.count('leasesRefused'), 1);
+    const second = rankedFor(refused!)[2]!;
+    assert.deepEqual(
+      holdersOf(rig),
+      [0, 1, 2, 3].map((at) => (at === full ? 2 : +(at === second))),
+    );
+    const { messages } = rig;
+    const leased = messages.filter(({ kind, from }) => kind === 'lease' && from === owner);
+    assert.equal(leased.length, 3, 'one each, and one more for the one that was refused');
+    const before = rig.gateway.counters.spreadReads;
+    readMany(rig, 10, refused);
+    assert.equal(rig.gateway.counters.spreadReads - before, 5, 'and serves half of its reads');
+  });
+
+  test('keeps those that it has for as long as they are hot', () => {
+    const rig = fullRig();
+    const end = rig.queue.now + 4 * leaseMs;
+    while (rig.queue.now < end) {
+      for (const key of [kept!, filling!, refused!]) rig.ask(key);
+      rig.pass(40);
+    }
+    rig.settle();
+    assert.equal(rig.count('leasesLapsed'), 0);
+    assert.equal(holdersOf(rig)[full], 2);
+    assert.ok(rig.count('leasesRenewed') >= 9, `${rig.count('leasesRenewed')} renewed`);
+    rig.assertNothingLeft();
+  });
 });
 
 test('no more placements are lent than may be', () => {

@@ -52,9 +52,17 @@ export const hotKeyBugs: readonly PlantedBug[] = [
     name: 'silent-holder-kept',
     breaks: ['thrift'],
     file: granted,
-    find: 'if (holder.hasReported) continue;',
+    find: 'if (holder.hasReported || holder.hasRefused) continue;',
     replace: 'if (holder.hasReported || holder.reads >= 0) continue;',
     why: 'A hot key is lent to a node that is down, again and again, in place of one that runs.',
+  },
+  {
+    name: 'full-holder-taken-for-silent',
+    breaks: ['thrift'],
+    file: granted,
+    find: 'if (holder.hasReported || holder.hasRefused) continue;',
+    replace: 'if (holder.hasReported) continue;',
+    why: 'A node that holds as many leases as it may loses those that it has, and those of other keys get fewer nodes.',
   },
   {
     name: 'write-not-told-to-holders',
@@ -76,8 +84,9 @@ export const hotKeyBugs: readonly PlantedBug[] = [
     name: 'hint-before-a-lease-is-accepted',
     breaks: ['thrift'],
     file: granted,
-    find: 'holders.push({ nodeId, until: 0, acceptedUntil: -Infinity,',
-    replace: 'holders.push({ nodeId, until: 0, acceptedUntil: now + leaseMs,',
+    find: 'holder.hasRefused = false;\n    holder.hasReported = false;',
+    replace:
+      'holder.hasRefused = false;\n    holder.acceptedUntil = holder.until;\n    holder.hasReported = false;',
     why: 'Gateways ask nodes that know of no lease, and these read through to S3.',
   },
   {
@@ -92,8 +101,8 @@ export const hotKeyBugs: readonly PlantedBug[] = [
     name: 'one-holder-too-many',
     breaks: ['thrift'],
     file: granted,
-    find: 'rank < count && holders.length < hotReplicas;',
-    replace: 'rank < count && holders.length <= hotReplicas;',
+    find: 'rank < count && places > 0;',
+    replace: 'rank < count && places >= 0;',
     why: 'A hot key takes room on more nodes than it may.',
   },
   {

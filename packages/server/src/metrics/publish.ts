@@ -187,6 +187,7 @@ const nodePlan: Plan<NodeCounters> = {
   notHeld: ['s3accel_node_handovers_total', { event: 'not_held' }],
   leasesGranted: ['s3accel_node_leases_total', { event: 'granted' }],
   leasesRenewed: ['s3accel_node_leases_total', { event: 'renewed' }],
+  leasesRefused: ['s3accel_node_leases_total', { event: 'refused' }],
   leasesTaken: ['s3accel_node_leases_total', { event: 'taken' }],
   leasesLapsed: ['s3accel_node_leases_total', { event: 'lapsed' }],
   writesHeardOf: ['s3accel_node_writes_heard_of_total'],

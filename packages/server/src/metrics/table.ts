@@ -42,7 +42,7 @@ const handoverEvents = [
 ] as const;
 
 /** granted, renewed: of this node's placements, to others. taken, lapsed: of others' placements, to this node. */
-const leaseEvents = ['granted', 'renewed', 'taken', 'lapsed'] as const;
+const leaseEvents = ['granted', 'renewed', 'refused', 'taken', 'lapsed'] as const;
 
 export const metricTable = {
   s3accel_gateway_requests_total: counter('Requests answered to clients.', {

@@ -23,7 +23,7 @@ import type { Admission, SlotEvent } from '../history/block-event.ts';
 import type { ClientAnswer } from '../history/client-answer.ts';
 import type { ClientWrite } from '../history/client-write.ts';
 import type { History } from '../history/history.ts';
-import type { LeaseGrant } from '../history/lease-grant.ts';
+import type { LeaseGrant, LeaseRefusal } from '../history/lease-grant.ts';
 import type { NodeFailure, StandInRead } from '../history/node-failure.ts';
 import type { NodeRead } from '../history/node-read.ts';
 import type { OriginRequest } from '../history/origin-request.ts';
@@ -144,6 +144,11 @@ export class Checkers {
   /** A node lends a hot placement to another. */
   leaseGranted(grant: LeaseGrant): void {
     this.#note('leases', this.#leases.granted(grant), []);
+  }
+
+  /** A node that lends heard that another didn't take its lease. */
+  leaseRefused(refusal: LeaseRefusal): void {
+    this.#leases.refused(refusal);
   }
 
   /** Something happened to a slot. */

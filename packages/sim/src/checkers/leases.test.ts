@@ -8,7 +8,7 @@ const leaseMs = 1000;
 
 function grants(leases: Leases): (at: number, holder: number, life?: number) => string | null {
   return (at, holder, life = 1) =>
-    leases.granted({ owner: 0, life, holder, placement: '1:2', at, leaseMs });
+    leases.granted({ owner: 0, life, holder, turn: 1, placement: '1:2', at, leaseMs });
 }
 
 describe('an owner', () => {
@@ -30,6 +30,18 @@ describe('an owner', () => {
     later(0, 1);
     later(500, 2);
     equal(later(1001, 3), null);
+  });
+
+  test('may lend it to another once a lease is refused, and goes by the turn that was refused', () => {
+    const leases = new Leases(rules);
+    const grant = grants(leases);
+    const refusal = { owner: 0, life: 1, holder: 1, placement: '1:2' };
+    for (const holder of [1, 2]) grant(0, holder);
+    leases.refused({ ...refusal, turn: 9 });
+    match(grant(1, 3) ?? '', /lends 1:2 to 1, 2, 3 at a time/);
+    leases.refused({ ...refusal, holder: 3, turn: 1 });
+    leases.refused({ ...refusal, turn: 1 });
+    equal(grant(2, 4), null);
   });
 
   test('that restarted knows nothing of the leases of its earlier life', () => {

@@ -5,7 +5,7 @@
  * That a holder answers with nothing that is too old is the business of the answers checker, as for anybody else.
  */
 import type { Admission } from '../history/block-event.ts';
-import type { LeaseGrant } from '../history/lease-grant.ts';
+import type { LeaseGrant, LeaseRefusal } from '../history/lease-grant.ts';
 import { atLeast, type Rules } from './rules.ts';
 
 /** How long a write of a block that was let in may wait for its turn at a disk that fails now and then. */
@@ -13,7 +13,7 @@ const waitingWriteMs = 5000;
 
 export class Leases {
   readonly #rules: Rules;
-  /** By who lends what: those that weren't over when the last one was granted. */
+  /** By who lends what: those that weren't over, or refused, when the last one was granted. */
   readonly #running = new Map<string, LeaseGrant[]>();
 
   constructor(rules: Rules) {
@@ -33,6 +33,14 @@ export class Leases {
     if (running.length <= hotReplicas) return null;
     const holders = running.map((other) => other.holder).join(', ');
     return `node ${owner} lends ${placement} to ${holders} at a time, which is more than ${hotReplicas}`;
+  }
+
+  /** Called when an owner hears that a node didn't take its lease: it holds none of that placement. */
+  refused({ owner, life, placement, holder, turn }: LeaseRefusal): void {
+    const name = `${owner} ${life} ${placement}`;
+    const running = this.#running.get(name) ?? [];
+    const others = running.filter((other) => other.holder !== holder || other.turn !== turn);
+    this.#running.set(name, others);
   }
 }
 

@@ -34,10 +34,10 @@ export class NodeMessages implements Pick<NodeEffects, 'sendToNode'> {
     });
   }
 
-  #noteGrant(holder: number, { from: owner, placement, leaseMs }: NodeMessage): void {
+  #noteGrant(holder: number, { from: owner, placement, turn, leaseMs }: NodeMessage): void {
     const { checkers, queue } = this.#world;
     const name = placementName(placement);
     const life = this.#life;
-    checkers.leaseGranted({ owner, life, holder, placement: name, at: queue.now, leaseMs });
+    checkers.leaseGranted({ owner, life, holder, turn, placement: name, at: queue.now, leaseMs });
   }
 }

@@ -26,7 +26,7 @@ import { Store, type SlotId } from '@s3-accelerator/core/store/store.ts';
 import type { ProcessState } from '../history/views.ts';
 import { traced } from '../trace.ts';
 import { admissionOf } from './admissions.ts';
-import { HeldPlacements } from './held-placements.ts';
+import { HeldPlacements, placementName } from './held-placements.ts';
 import { holdersOf } from './holders.ts';
 import { nodeEffectNames } from './effect-names.ts';
 import { MetadataLog } from './metadata-log.ts';
@@ -199,8 +199,17 @@ export class NodeRun implements LinkEnd, ReadTaker, MessageTaker, PeerFetchEvent
   /** Another node tells something. */
   hear(message: NodeMessage): void {
     if (message.kind === 'lease') this.#lent.arrived(this.#options.world.queue.now, message);
+    if (message.kind === 'refused') this.#noteRefusal(message);
     this.node.onMessage(this.#clock, message);
     this.#afterEvent();
+  }
+
+  #noteRefusal({ from: holder, placement, turn }: NodeMessage): void {
+    const { world, nodeId: owner, life } = this.#options;
+    world.checkers.leaseRefused({
+      ...{ owner, life, holder, turn },
+      placement: placementName(placement),
+    });
   }
 
   /** The gateway doesn't wait any more. */
