@@ -35,8 +35,8 @@ export function isCaught({ bug, fate }: Outcome): boolean {
 }
 
 /**
- * Plants the bug into the tree, runs its layers, and takes it out again. `suspect` is the unit test that noticed it before: if it does
- * so again, no other needs to run.
+ * Plants the bug into the tree, runs its layers, and takes it out again. `suspect` is the unit test that noticed it before, or else the
+ * one that has the file's name: if it notices, no other needs to run.
  */
 export async function hunt(
   bug: PlantedBug,
@@ -44,7 +44,7 @@ export async function hunt(
   imports: Imports,
   baseline: Baseline,
   concurrency: number,
-  suspect = '',
+  suspect = testOf(bug.file),
 ): Promise<Outcome> {
   const started = performance.now();
   const sound = tree.read(bug.file);
@@ -74,6 +74,10 @@ export async function hunt(
     tree.write(bug.file, sound);
   }
   return { bug, fate, seconds: (performance.now() - started) / 1000 };
+}
+
+function testOf(file: string): string {
+  return file.replace(/\.ts$/, '.test.ts');
 }
 
 function run(

@@ -24,7 +24,7 @@ test('the unit test that noticed a bug is known the next time, until it is anoth
   });
   const path = join(folder, 'noticed-by.json');
   const first = new NoticedBy(path);
-  assert.equal(first.of(bugOf('b')), '');
+  assert.equal(first.of(bugOf('b')), undefined);
   first.learn(caught('b', 'unit', 'b.test.ts'));
   first.learn(caught('a', 'unit', 'a.test.ts'));
   first.learn(caught('c', 'seeds', 'c.test.ts'));

@@ -19,16 +19,16 @@ export class NoticedBy {
     this.#files = new Map(Object.entries(JSON.parse(text) as Record<string, string>));
   }
 
-  /** The test file, '' when none is known. */
-  of(bug: PlantedBug): string {
-    return this.#files.get(bug.name) ?? '';
+  /** The test file, when one is known. */
+  of(bug: PlantedBug): string | undefined {
+    return this.#files.get(bug.name);
   }
 
   /** Remembers it at once: a run that is stopped leaves what it learnt. */
   learn({ bug, fate }: Outcome): void {
-    const file = fate.kind === 'caught' && fate.layer === 'unit' ? fate.file : '';
+    const file = fate.kind === 'caught' && fate.layer === 'unit' ? fate.file : undefined;
     if (file === this.of(bug)) return;
-    if (file === '') this.#files.delete(bug.name);
+    if (file === undefined) this.#files.delete(bug.name);
     else this.#files.set(bug.name, file);
     const sorted = [...this.#files].sort(([a], [b]) => (a < b ? -1 : 1));
     writeFileSync(this.#path, `${JSON.stringify(Object.fromEntries(sorted), null, 2)}\n`);
