@@ -70,9 +70,18 @@ export class BlockIndex {
     return bytes;
   }
 
+  /** How many tables there are, and which of them a block's entry belongs into. */
+  get tableCount(): number {
+    return this.#tables.length;
+  }
+
+  tableOf(key: BlockKey): number {
+    return spread(key.a, this.#tables.length);
+  }
+
   /** The slot of a block, NIL when it isn't there. `key` must be set to the same block. */
   find(key: BlockKey, version: Readonly<Hash128>, block: number): SlotId {
-    const table = this.#tables[spread(key.a, this.#tables.length)]!;
+    const table = this.#tables[this.tableOf(key)]!;
     const buckets = table.length >>> BUCKET_SHIFT;
     const tag = tagOf(key);
     let bucket = spread(key.b, buckets);
@@ -103,11 +112,33 @@ export class BlockIndex {
   }
 
   /**
+   * Whether another slot of the index has the block of this one, to which `key` must be set. Reads the slot's own record only
+   * where an entry looks alike.
+   */
+  hasBlockOf(key: BlockKey, slot: SlotId): boolean {
+    const table = this.#tables[this.tableOf(key)]!;
+    const buckets = table.length >>> BUCKET_SHIFT;
+    const tag = tagOf(key);
+    let bucket = spread(key.b, buckets);
+    for (let walked = 0; walked < buckets; walked++) {
+      const start = bucket << BUCKET_SHIFT;
+      for (let at = start + 1; at < start + BUCKET_WORDS; at++) {
+        const entry = table[at]!;
+        if ((entry ^ tag) >>> SLOT_BITS !== 0) continue;
+        if (this.#records.haveOneBlock(entry & SLOT_MASK, slot)) return true;
+      }
+      if (passedOn(table[start]!, key) === 0) return false;
+      bucket = bucket + 1 === buckets ? 0 : bucket + 1;
+    }
+    return false;
+  }
+
+  /**
    * How many buckets a lookup reads when the block that `key` is set to isn't there: tests and
    * benchmarks watch it.
    */
   missWalk(key: BlockKey): number {
-    const table = this.#tables[spread(key.a, this.#tables.length)]!;
+    const table = this.#tables[this.tableOf(key)]!;
     const buckets = table.length >>> BUCKET_SHIFT;
     let bucket = spread(key.b, buckets);
     let walked = 1;
@@ -142,7 +173,7 @@ export class BlockIndex {
    * a table grows.
    */
   add(key: BlockKey, slot: SlotId): void {
-    const which = spread(key.a, this.#tables.length);
+    const which = this.tableOf(key);
     let table = this.#tables[which]!;
     const room = (table.length >>> BUCKET_SHIFT) * BUCKET_ENTRIES;
     if (this.#counts[which]! + 1 > room * MAX_LOAD) {
@@ -156,7 +187,7 @@ export class BlockIndex {
 
   /** Removes a slot that is in the index. `key` must be set to its block. */
   remove(key: BlockKey, slot: SlotId): void {
-    const which = spread(key.a, this.#tables.length);
+    const which = this.tableOf(key);
     const table = this.#tables[which]!;
     const buckets = table.length >>> BUCKET_SHIFT;
     const wanted = tagOf(key) | slot;

@@ -157,6 +157,18 @@ export class SlotRecords {
     );
   }
 
+  /** Whether two slots' records are of the same block. */
+  haveOneBlock(one: SlotId, other: SlotId): boolean {
+    const words = this.#segments[one >>> SEGMENT_BITS]!;
+    const at = (one & SEGMENT_MASK) * WORDS;
+    const otherWords = this.#segments[other >>> SEGMENT_BITS]!;
+    const otherAt = (other & SEGMENT_MASK) * WORDS;
+    for (let word = 0; word < 4; word++) {
+      if (words[at + word] !== otherWords[otherAt + word]) return false;
+    }
+    return ((words[at + 4]! ^ otherWords[otherAt + 4]!) & BLOCK_MASK) === 0;
+  }
+
   /** Writes who the slot is for: state RESERVED, no reads, no pins. */
   assign(
     slot: SlotId,

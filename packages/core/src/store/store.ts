@@ -32,6 +32,7 @@ import { BlockKey } from './block-key.ts';
 import type { BlockPlace } from './block-place.ts';
 import { Doorkeeper } from './doorkeeper.ts';
 import { GhostQueue, MAX_GHOSTS } from './ghost-queue.ts';
+import { fillIndex } from './index-filling.ts';
 import { Room } from './room.ts';
 import { DISOWNED, MAIN, S3Fifo, SMALL, type Queue } from './s3-fifo.ts';
 import { SizeClasses } from './size-classes.ts';
@@ -381,18 +382,18 @@ export class Store {
     // Made as large as it will be: growing step by step would read the record of each block several times, in no order.
     const blocks = Math.max(this.#allocator.extentCount, records.count);
     this.#index = new BlockIndex(records, blocks, this.#allocate);
+    const doubles = fillIndex(this.#index, records, this.#key);
     let trusted = 0;
     for (let slot = 1; slot < records.end; slot++) {
       if (records.state(slot) !== RESERVED) continue;
-      this.#setKeyAndVersion(slot);
-      if (this.#index.find(this.#key, this.#version, records.block(slot)) !== NIL) {
+      if (doubles.has(slot)) {
         refuse(slot);
         this.#allocator.release(slot);
         continue;
       }
       if (records.isTrusted(slot)) trusted++;
       // Which of them were read often is forgotten. Main keeps them from leaving before blocks that are yet to be read twice.
-      this.#admit(slot, MAIN);
+      this.#enqueue(slot, MAIN);
     }
     return { blocks: this.#counters.blocks, trusted, refused };
   }
@@ -459,9 +460,14 @@ export class Store {
 
   /** Lets a slot's block be found. The key is set to it. */
   #admit(slot: SlotId, queue: Queue): void {
+    this.#index.add(this.#key, slot);
+    this.#enqueue(slot, queue);
+  }
+
+  /** Publishes a slot whose block is in the index. */
+  #enqueue(slot: SlotId, queue: Queue): void {
     this.#records.setState(slot, PUBLISHED);
     this.#queues.add(slot, queue);
-    this.#index.add(this.#key, slot);
     this.#counters.blocks++;
     this.#counters.blockBytes += this.#records.length(slot);
     this.#rememberEnough();
