@@ -202,3 +202,25 @@ test('a process that can not start says why and exits with 1', async () => {
   assert.equal(code, 1);
   assert.match(complained, /"level":"fatal".*"error":"the slab is locked".*"could not start"/);
 });
+
+test('a SIGTERM that comes while the process starts ends the start, and counts as stopped as asked', async () => {
+  const file = configFile('stopped-early.toml');
+  const waiting = `async (config, log, { signal }) => {
+    const alive = setInterval(() => undefined, 1000);
+    say('starting');
+    await new Promise((resolve) => signal.addEventListener('abort', resolve));
+    say('released');
+    clearInterval(alive);
+    throw signal.reason;
+  }`;
+  const child = run([file], waiting);
+  const ended = outcome(child);
+  child.stdout!.on('data', (bytes: Buffer) => {
+    if (bytes.toString().includes('starting')) child.kill('SIGTERM');
+  });
+  const { code, said, complained } = await ended;
+  assert.equal(code, 0, complained);
+  assert.equal(said, 'starting\nreleased\n');
+  assert.match(complained, /stopped before it had started/);
+  assert.doesNotMatch(complained, /"msg":"started"|could not start/);
+});

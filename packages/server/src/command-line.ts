@@ -32,7 +32,12 @@ export interface Running {
   stop(): Promise<void>;
 }
 
-export type Start = (config: Config, log: Log) => Promise<Running>;
+/** Rejects when it can't start, or once `signal` is aborted before it has: nothing is left then that has to be ended. */
+export type Start = (
+  config: Config,
+  log: Log,
+  options: { readonly signal: AbortSignal },
+) => Promise<Running>;
 
 const usage = `Usage: s3-accelerator CONFIG.toml
        s3-accelerator --check-config CONFIG.toml
@@ -151,8 +156,14 @@ async function run(file: string, start: Start): Promise<void> {
   const log = createLog(config.log.level);
   for (const warning of warnings) log.warn({ file }, warning);
   log.info({ version, node: process.version, file }, `starting: ${summary(config).join('; ')}`);
+  const stopping = new AbortController();
   const stopAsked = new Promise<NodeJS.Signals>((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, resolve);
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      process.on(signal, () => {
+        resolve(signal);
+        stopping.abort();
+      });
+    }
   });
   // Also before there is anything to leave or to reload: without listeners, Node would open its debugger, and end.
   let askLeave: (value: 'leave') => void = () => undefined;
@@ -167,8 +178,12 @@ async function run(file: string, start: Start): Promise<void> {
   });
   let running: Running;
   try {
-    running = await start(config, log);
+    running = await start(config, log, stopping);
   } catch (error) {
+    if (stopping.signal.aborted) {
+      log.info('stopped before it had started');
+      process.exit(0);
+    }
     log.fatal({ error: (error as Error).message }, 'could not start');
     log.debug({ err: error }, 'could not start');
     process.exit(1);

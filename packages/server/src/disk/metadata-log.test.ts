@@ -22,10 +22,10 @@ const metadataOf = (name: string): ObjectMetadata => ({
 });
 
 /** What a log says in the end: names by the first word of their hash. */
-function contents(
+async function contents(
   directory: string,
   told: number[] = [],
-): { names: Map<number, string>; found: LogFound } {
+): Promise<{ names: Map<number, string>; found: LogFound }> {
   const names = new Map<number, string>();
   const reader: LogReader = {
     put: ({ h0 }, { etag, size }) => {
@@ -36,9 +36,10 @@ function contents(
       names.delete(h0);
     },
   };
-  const found = readMetadataLog(directory, cacheId, reader, {
+  const found = await readMetadataLog(directory, cacheId, reader, {
     tell: (done, all) => {
       told.push(done / all);
+      return Promise.resolve();
     },
   });
   return { names, found };
@@ -77,21 +78,21 @@ function logOf(
 
 test('what was put and not forgotten is read again', async (context) => {
   const rig = await openRig(context);
-  contents(rig.path);
+  await contents(rig.path);
   const { log } = logOf(rig, new Map());
   log.put(hashOf(1), metadataOf('a'));
   log.put(hashOf(2), metadataOf('b'));
   log.put(hashOf(1), metadataOf('newer'));
   log.forgotten(hashOf(2));
   await rig.close();
-  const { names, found } = contents(rig.path);
+  const { names, found } = await contents(rig.path);
   assert.deepEqual([...names], [[1, '"newer"']]);
   assert.deepEqual({ entries: found.entries, state: found.state }, { entries: 4, state: 'whole' });
 });
 
 test('a replaced log holds what is known, and what came meanwhile', async (context) => {
   const rig = await openRig(context);
-  contents(rig.path);
+  await contents(rig.path);
   const known = new Map(Array.from({ length: 1000 }, (_, i) => [i + 1, `object-${i}`]));
   let meanwhile = 5000;
   const { log, replaced } = logOf(rig, known, () => {
@@ -102,7 +103,7 @@ test('a replaced log holds what is known, and what came meanwhile', async (conte
   await replaced;
   log.put(hashOf(6000), metadataOf('later'));
   await rig.close();
-  const { names, found } = contents(rig.path);
+  const { names, found } = await contents(rig.path);
   assert.ok(meanwhile > 5000);
   assert.equal(names.size, 1000 + meanwhile - 5000 + 1);
   assert.equal(names.get(7), '"object-6"');
@@ -113,7 +114,7 @@ test('a replaced log holds what is known, and what came meanwhile', async (conte
 
 test('a torn end is cut off, and what is appended later is read', async (context) => {
   const rig = await openRig(context);
-  contents(rig.path);
+  await contents(rig.path);
   const path = join(rig.path, 'metadata-log');
   const { log } = logOf(rig, new Map());
   log.put(hashOf(1), metadataOf('a'));
@@ -131,35 +132,35 @@ test('a torn end is cut off, and what is appended later is read', async (context
     },
   ]) {
     damage();
-    const { names, found } = contents(rig.path);
+    const { names, found } = await contents(rig.path);
     assert.deepEqual([...names], [[1, '"a"']]);
     assert.equal(found.state, 'torn');
     assert.equal(statSync(path).size, found.goodBytes);
     appendFileSync(path, whole.subarray(found.goodBytes));
-    assert.deepEqual([...contents(rig.path).names.values()], ['"a"', '"b"']);
+    assert.deepEqual([...(await contents(rig.path)).names.values()], ['"a"', '"b"']);
   }
 });
 
-test('a log that is missing, empty or somebody else’s is begun anew', (context) => {
+test('a log that is missing, empty or somebody else’s is begun anew', async (context) => {
   const directory = temporaryDirectory(context);
   const path = join(directory, 'metadata-log');
-  assert.equal(contents(directory).found.state, 'new');
+  assert.equal((await contents(directory)).found.state, 'new');
   assert.equal(statSync(path).size, LOG_HEADER_BYTES);
-  assert.equal(contents(directory).found.state, 'whole');
+  assert.equal((await contents(directory)).found.state, 'whole');
   writeFileSync(path, Buffer.alloc(100_000, 3));
-  assert.equal(contents(directory).found.state, 'foreign');
+  assert.equal((await contents(directory)).found.state, 'foreign');
   assert.equal(statSync(path).size, LOG_HEADER_BYTES);
 });
 
 test('reading a long log tells how far it is', async (context) => {
   const rig = await openRig(context);
   const headerLines = Buffer.alloc(200_000, 65);
-  contents(rig.path);
+  await contents(rig.path);
   const { log } = logOf(rig, new Map());
   for (let i = 0; i < 30; i++) log.put(hashOf(i), { ...metadataOf('a'), headerLines });
   await rig.close();
   const told: number[] = [];
-  assert.equal(contents(rig.path, told).found.entries, 30);
+  assert.equal((await contents(rig.path, told)).found.entries, 30);
   assert.equal(told.length, 2);
   assert.ok(told[0]! > 0.5 && told[0]! < 1 && told[1] === 1);
 });

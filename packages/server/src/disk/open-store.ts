@@ -49,8 +49,16 @@ const nothing: RecoveryCounts = {
   contradictory: 0,
 };
 
-/** Throws an Error that says what to do; nothing is open then. */
-export function openStore(dataDir: string, options: StoreOptions, log: Log): OpenedStore {
+/**
+ * Rejects with an Error that says what to do, or once `signal` is aborted; nothing is open then. A run that began and ended here wrote no
+ * row: those of earlier runs are trusted as before.
+ */
+export async function openStore(
+  dataDir: string,
+  options: StoreOptions,
+  log: Log,
+  signal: AbortSignal,
+): Promise<OpenedStore> {
   const store = new Store({ ...options, allocate: tableMemory });
   log.info({ bytes: store.slabBytes, directory: dataDir }, 'preparing the slab');
   const directory = DataDirectory.open(dataDir);
@@ -71,11 +79,13 @@ export function openStore(dataDir: string, options: StoreOptions, log: Log): Ope
     }
     directory.writeHeader(plan.header);
     directory.resizeSlab(store.slabBytes);
-    if (plan.kind === 'restore') recovered = restore(store, directory, plan.header, log);
+    if (plan.kind === 'restore') {
+      recovered = await restore(store, directory, plan.header, log, signal);
+    }
     return { store, directory, header: plan.header, recovered };
   } catch (error) {
     directory.close();
-    if (error instanceof DataDirectoryError) throw error;
+    if (error instanceof DataDirectoryError || signal.aborted) throw error;
     const { message } = error as Error;
     throw new Error(
       `node.data_dir ${dataDir} can't be read: ${message}. ` +
@@ -86,24 +96,25 @@ export function openStore(dataDir: string, options: StoreOptions, log: Log): Ope
 }
 
 /** Hands the table's rows to the core, as many as the file has. */
-function restore(
+async function restore(
   store: Store,
   directory: DataDirectory,
   header: TableHeader,
   log: Log,
-): RecoveryCounts {
+  signal: AbortSignal,
+): Promise<RecoveryCounts> {
   const recovery = new Recovery(store, header, directory.slabBytesFound);
   const began = performance.now();
   const progress = new StartProgress((percent) => {
     log.info({ percent }, 'reading the slot table');
-  });
+  }, signal);
   const bytes = directory.tableBytes();
   const piece = new Uint8Array(pieceBytes);
   for (let position = rowPosition(recovery.next); ; position = rowPosition(recovery.next)) {
     const rows = Math.floor(directory.readTable(position, piece) / RECORD_BYTES);
     if (rows === 0) break;
     recovery.take(new Int32Array(piece.buffer, 0, (rows * RECORD_BYTES) / 4));
-    progress.tell(position, bytes);
+    await progress.tell(position, bytes);
   }
   const counts = recovery.finish();
   const ms = Math.round(performance.now() - began);

@@ -29,13 +29,13 @@ export interface LogFound {
 /** More than the longest entry, so that each piece brings at least one. */
 const pieceBytes = 4 << 20;
 
-/** Tells `reader` every entry, then leaves a file that can be appended to. Throws Node's own errors. */
-export function readMetadataLog(
+/** Tells `reader` every entry, then leaves a file that can be appended to. Rejects with Node's own errors, or what `progress` rejects with. */
+export async function readMetadataLog(
   directory: string,
   cacheId: Readonly<Hash128>,
   reader: LogReader,
   progress: Pick<StartProgress, 'tell'>,
-): LogFound {
+): Promise<LogFound> {
   const { O_RDWR, O_CREAT } = constants;
   const descriptor = openSync(join(directory, logName), O_RDWR | O_CREAT, 0o600);
   try {
@@ -47,7 +47,7 @@ export function readMetadataLog(
       writeSync(descriptor, encodeLogHeader(cacheId), 0, LOG_HEADER_BYTES, 0);
       return { entries: 0, goodBytes: LOG_HEADER_BYTES, state: size === 0 ? 'new' : 'foreign' };
     }
-    const { entries, goodBytes } = readAllEntries(descriptor, size, reader, progress);
+    const { entries, goodBytes } = await readAllEntries(descriptor, size, reader, progress);
     if (goodBytes < size) ftruncateSync(descriptor, goodBytes);
     return { entries, goodBytes, state: goodBytes < size ? 'torn' : 'whole' };
   } finally {
@@ -55,12 +55,12 @@ export function readMetadataLog(
   }
 }
 
-function readAllEntries(
+async function readAllEntries(
   descriptor: number,
   size: number,
   reader: LogReader,
   progress: Pick<StartProgress, 'tell'>,
-): { entries: number; goodBytes: number } {
+): Promise<{ entries: number; goodBytes: number }> {
   const piece = new Uint8Array(Math.max(pieceBytes, 2 * MAX_LOG_ENTRY_BYTES));
   let goodBytes = LOG_HEADER_BYTES;
   let entries = 0;
@@ -69,7 +69,7 @@ function readAllEntries(
     const read = readEntries(piece.subarray(0, length), 0, reader);
     goodBytes += read.end;
     entries += read.entries;
-    progress.tell(goodBytes, size);
+    await progress.tell(goodBytes, size);
     // What is left of the last piece is an entry that was cut off.
     if (read.isTorn || read.end === 0) break;
   }

@@ -1,6 +1,8 @@
 // Several loops of one gateway: they share the connections and what was written, and live and end as one process.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { after, before, suite, test } from 'node:test';
 import { RawConnection } from '../testing/raw-connection.ts';
@@ -195,20 +197,54 @@ test('SIGTERM lets every loop finish its answers, and takes no new ones', async 
   }
 });
 
-test('a loop that dies ends the process, which says why', async () => {
-  // Throws in every thread but the main one, some time after the start.
-  const flaw = `import { isMainThread } from 'node:worker_threads';
-    if (!isMainThread) setTimeout(() => { throw new Error('a bug in a loop'); }, 3000);`;
+/** A rig of one process whose further loops run this beside what they do. */
+async function rigWithFlaw(flaw: string): Promise<Rig> {
+  const text = `import { isMainThread } from 'node:worker_threads';
+    if (!isMainThread) ${flaw}`;
   const before = process.env['NODE_OPTIONS'];
-  process.env['NODE_OPTIONS'] = `--import=data:text/javascript,${encodeURIComponent(flaw)}`;
-  const rig = await startRig({ processes: 1, loops: 2 }).finally(() => {
+  process.env['NODE_OPTIONS'] = `--import=data:text/javascript,${encodeURIComponent(text)}`;
+  return startRig({ processes: 1, loops: 2 }).finally(() => {
     if (before === undefined) delete process.env['NODE_OPTIONS'];
     else process.env['NODE_OPTIONS'] = before;
   });
+}
+
+test('a loop that dies ends the process, which says why', async () => {
+  const rig = await rigWithFlaw(`setTimeout(() => { throw new Error('a bug in a loop'); }, 3000);`);
   const { gateway } = rig.cluster;
   const { child } = gateway;
   await until('the end', () => child.exitCode !== null);
   assert.equal(child.exitCode, 1, gateway.log());
   assert.match(gateway.log(), /"why":"gateway loop 1 died: a bug in a loop"/);
   await rig.stop();
+});
+
+test('a process isn’t ready while one of its loops stands still, and says which', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 's3-accelerator-still-'));
+  const file = join(directory, 'there');
+  // For as long as there is a file.
+  const rig = await rigWithFlaw(`{
+    const { existsSync } = process.getBuiltinModule('node:fs');
+    const nobody = new Int32Array(new SharedArrayBuffer(4));
+    setInterval(() => {
+      while (existsSync(${JSON.stringify(file)})) Atomics.wait(nobody, 0, 0, 50);
+    }, 50).unref();
+  }`);
+  try {
+    const { cluster } = rig;
+    const name = 's3accel_gateway_loops_standing_still';
+    assert.equal(await cluster.readiness('gateway'), 'ready\n');
+    assert.equal(await cluster.metric('gateway', name), 0);
+    const says = (text: string) => async (): Promise<boolean> =>
+      (await cluster.readiness('gateway')) === text;
+    writeFileSync(file, '');
+    await until('it is noticed', says('not ready: gateway loop 1 stands still\n'));
+    assert.equal(await cluster.metric('gateway', name), 1);
+    rmSync(file);
+    await until('it turns again', says('ready\n'));
+    assert.equal(await cluster.metric('gateway', name), 0);
+  } finally {
+    rmSync(directory, { recursive: true });
+    await rig.stop();
+  }
 });

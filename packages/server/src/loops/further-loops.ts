@@ -9,6 +9,7 @@ import type { Config } from '../config/config.ts';
 import type { Log, LogLevel } from '../log.ts';
 import type { AllSamples } from '../metrics/figures.ts';
 import type { PeerAddress } from '../peers/peers.ts';
+import { Heartbeats } from './heartbeats.ts';
 import { LoopThread } from './loop-thread.ts';
 import { packConfig } from './packed-config.ts';
 import type { SharedMemory } from './shared-memory.ts';
@@ -24,6 +25,8 @@ export interface FurtherLoopsOptions {
   readonly near: PeerAddress | null;
   readonly memory: SharedMemory;
   readonly log: Log;
+  /** Aborted when the process is asked to stop: those that don't run yet aren't waited for. */
+  readonly signal: AbortSignal;
   /** One of them died: this process must not go on. */
   readonly mustStop: (why: string) => void;
   /** What the threads run. */
@@ -32,14 +35,17 @@ export interface FurtherLoopsOptions {
 
 export class FurtherLoops {
   readonly #threads: readonly LoopThread[];
+  readonly #heartbeats: Heartbeats;
 
-  private constructor(threads: readonly LoopThread[]) {
+  private constructor(threads: readonly LoopThread[], heartbeats: Heartbeats) {
     this.#threads = threads;
+    this.#heartbeats = heartbeats;
   }
 
-  /** Resolves when all of them listen; else none is left, and it rejects with what kept one from that. */
+  /** Resolves when all of them run; else none is left, and it rejects with what kept one from that, such as the signal. */
   static async start(options: FurtherLoopsOptions): Promise<FurtherLoops> {
-    const { count, config, near, memory, log, mustStop, program } = options;
+    const { count, config, near, memory, log, signal, mustStop, program } = options;
+    signal.throwIfAborted();
     const packed = packConfig(config);
     const logLevel = log.level as LogLevel;
     const threads = Array.from({ length: count }, (_, index) => {
@@ -53,8 +59,11 @@ export class FurtherLoops {
         ...(program === undefined ? {} : { program }),
       });
     });
-    const loops = new FurtherLoops(threads);
+    const loops = new FurtherLoops(threads, new Heartbeats(memory.heartbeats));
+    const stop = (): void => void loops.stop();
+    signal.addEventListener('abort', stop);
     const starts = await Promise.allSettled(threads.map((thread) => thread.started));
+    signal.removeEventListener('abort', stop);
     const failed = starts.find((start) => start.status === 'rejected');
     if (failed === undefined) return loops;
     await loops.stop();
@@ -63,7 +72,17 @@ export class FurtherLoops {
 
   /** null when all of them can serve clients, else why one can't. */
   notReady(): string | null {
-    return this.#threads.find(({ notReady }) => notReady !== null)?.notReady ?? null;
+    for (const { loop, notReady } of this.#threads) {
+      if (notReady !== null) return notReady;
+      if (this.#standsStill(loop)) return `gateway loop ${loop} stands still`;
+    }
+    return null;
+  }
+
+  /** How many of them have begun to turn and don't any more. */
+  standingStill(): number {
+    return this.#threads.filter((one) => one.notReady === null && this.#standsStill(one.loop))
+      .length;
   }
 
   /** Resolves when the configuration is in force in all of them. */
@@ -75,6 +94,10 @@ export class FurtherLoops {
   /** Never fails. */
   figures(): Promise<AllSamples[]> {
     return Promise.all(this.#threads.map((thread) => thread.figures()));
+  }
+
+  #standsStill(loop: number): boolean {
+    return this.#heartbeats.standsStill(loop, performance.now());
   }
 
   /** Finishes the answers that are under way. */

@@ -22,7 +22,7 @@ export type ToLoop =
   | { readonly kind: 'figures' }
   | { readonly kind: 'stop' };
 
-/** `started`: it listens. `reloaded` and `figures` answer, in order. */
+/** `started`: it runs, and listens as soon as it may. `reloaded` and `figures` answer, in order. */
 export type FromLoop =
   | { readonly kind: 'started' | 'reloaded' }
   | { readonly kind: 'readiness'; readonly notReady: string | null }

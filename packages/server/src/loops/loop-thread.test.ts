@@ -60,7 +60,7 @@ test('one that can’t start says what kept it', async () => {
   await thread.stop(1000);
 });
 
-test('one that ends before it listens counts as not started', async () => {
+test('one that ends before it runs counts as not started', async () => {
   const { thread } = run('process.exit(7);');
   await assert.rejects(thread.started, /its thread ended with code 7/);
 });

@@ -12,6 +12,8 @@ const program = new URL('./loop-worker.ts', import.meta.url);
 
 /** How long a loop may take to answer, before the last figures that it gave are taken for its present ones. */
 const figuresMs = 1000;
+/** How long one may take to end that doesn't run yet: nobody waits for its answers. */
+const unstartedMs = 1000;
 
 export interface LoopThreadOptions {
   readonly start: LoopStart;
@@ -22,6 +24,8 @@ export interface LoopThreadOptions {
 }
 
 export class LoopThread {
+  /** Which of the process's loops it is. */
+  readonly loop: number;
   readonly #worker: Worker;
   readonly #onDied: (error: Error) => void;
   readonly #ended: Promise<void>;
@@ -34,6 +38,7 @@ export class LoopThread {
   #hasEnded = false;
 
   constructor(options: LoopThreadOptions) {
+    this.loop = options.start.loop;
     this.#onDied = options.onDied;
     this.#worker = new Worker(options.program ?? program, { workerData: options.start });
     this.#worker.on('message', (message: FromLoop) => {
@@ -50,7 +55,7 @@ export class LoopThread {
     });
   }
 
-  /** Resolves when it listens; rejects with what kept it from that. */
+  /** Resolves when it runs; rejects with what kept it from that. */
   get started(): Promise<void> {
     return this.#started?.promise ?? Promise.resolve();
   }
@@ -89,7 +94,8 @@ export class LoopThread {
     if (this.#hasEnded) return;
     this.#isStopping = true;
     this.#send({ kind: 'stop' });
-    const late = setTimeout(() => void this.#worker.terminate(), mostMs);
+    const waitMs = this.#started === null ? mostMs : Math.min(mostMs, unstartedMs);
+    const late = setTimeout(() => void this.#worker.terminate(), waitMs);
     await this.#ended;
     clearTimeout(late);
   }

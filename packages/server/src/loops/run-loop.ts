@@ -7,11 +7,9 @@ import { publishReactor } from '../metrics/publish.ts';
 import { startGateway } from '../start/start-gateway.ts';
 import { spareConnections, tickMs } from '../start/start-limits.ts';
 import type { FromLoop, LoopStart } from './loop-messages.ts';
+import { Heartbeats } from './heartbeats.ts';
 import { unpackConfig, type PackedConfig } from './packed-config.ts';
 import { sharedParts } from './shared-memory.ts';
-
-/** How long a loop beside a node waits for the ring before it listens all the same, and refuses what needs one. */
-const patienceMs = 5000;
 
 /** No file is read or written here but by the threads of the node. */
 const noFiles = { readThreads: 1, writeThreads: 1, syncThreads: 1 } as const;
@@ -23,8 +21,9 @@ export interface RunningLoop {
 }
 
 /**
- * Beside a node the loop doesn't listen before it has the ring: clients come to all loops of a process alike, and would be refused by
- * this one while the first serves them. Throws, now or from a timer, when it can't listen.
+ * Beside a node the loop doesn't listen before it can serve, however long that takes: clients come to all that listen alike, and would be
+ * refused by this one while the first, which has all of them until then, serves. In a process without a node no loop has the ring before
+ * the others, and they listen at once. Throws, now or from a timer, when it can't listen.
  */
 export function runLoop(start: LoopStart, tell: (message: FromLoop) => void): RunningLoop {
   const { near, memory } = start;
@@ -60,16 +59,17 @@ export function runLoop(start: LoopStart, tell: (message: FromLoop) => void): Ru
     if (notReady !== told) tell({ kind: 'readiness', notReady });
     told = notReady;
   };
-  const listensBy = near === null ? 0 : now() + patienceMs;
   let isListening = false;
   const listenOnceReady = (): void => {
-    if (isListening || (gateway.notReady() !== null && now() < listensBy)) return;
+    if (isListening || (near !== null && gateway.notReady() !== null)) return;
     isListening = true;
     gateway.listen();
-    tell({ kind: 'started' });
   };
   listenOnceReady();
+  tell({ kind: 'started' });
+  const heartbeats = new Heartbeats(memory.heartbeats);
   const ticker = setInterval(() => {
+    heartbeats.beat(start.loop, now());
     gateway.tick();
     listenOnceReady();
     tellReadiness();

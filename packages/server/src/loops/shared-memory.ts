@@ -14,13 +14,16 @@ export interface SharedMemory {
   readonly writeSeed: number;
   /** Open connections from clients (http/connection-budget.ts). */
   readonly connections: Int32Array;
+  /** When each loop turned last (heartbeats.ts). */
+  readonly heartbeats: Int32Array;
 }
 
-export function newSharedMemory(): SharedMemory {
+export function newSharedMemory(loops = 2): SharedMemory {
   return {
     writeEpochs: new Uint32Array(new SharedArrayBuffer(4 * defaultWriteSlots)),
     writeSeed: randomBytes(4).readUInt32LE(0),
     connections: new Int32Array(new SharedArrayBuffer(4)),
+    heartbeats: new Int32Array(new SharedArrayBuffer(4 * loops)),
   };
 }
 

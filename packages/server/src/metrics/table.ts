@@ -52,6 +52,9 @@ export const metricTable = {
   s3accel_gateway_sent_bytes_total: counter('Bytes of bodies sent to clients.', noLabels),
   s3accel_gateway_received_bytes_total: counter('Bytes of bodies received from clients.', noLabels),
   s3accel_gateway_loops: gauge('Event loops that serve clients.'),
+  s3accel_gateway_loops_standing_still: gauge(
+    'Those among them, but for the first, that have not turned for three seconds.',
+  ),
   s3accel_gateway_connections: gauge('Open connections from clients.'),
   s3accel_gateway_accepted_connections_total: counter('Connections that clients made.', noLabels),
   s3accel_gateway_client_lookups_total: counter(

@@ -58,13 +58,13 @@ export class NodeOrigins {
     return this.#current.identity(bucket);
   }
 
-  /** Waits until there are credentials or it is clear that there are none for now. Never fails. */
-  async prepare(): Promise<void> {
+  /** Waits until there are credentials or it is clear that there are none for now. Rejects only once `signal` is aborted. */
+  async prepare(signal: AbortSignal): Promise<void> {
     const tried = (async (): Promise<void> => {
       await this.#follower?.firstTried;
       await this.#chain?.firstTried;
     })();
-    await Promise.race([tried, sleep(firstTryMs, undefined, { ref: false })]);
+    await Promise.race([tried, sleep(firstTryMs, undefined, { ref: false, signal })]);
   }
 
   /** null when S3 can be asked, or could be at some time since the start; else why not. */

@@ -16,6 +16,8 @@ export interface ProcessContext {
   /** Milliseconds from a monotonic clock, the same for all threads of the process. */
   readonly now: () => number;
   readonly wrapFiles: WrapFiles;
+  /** Aborted when the process is asked to stop: a start that is under way gives up. */
+  readonly signal: AbortSignal;
   /** The process can't go on and must end, for this reason. */
   readonly mustStop: (why: string) => void;
 }

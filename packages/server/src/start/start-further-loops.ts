@@ -17,9 +17,9 @@ export interface FurtherLoopsContext {
   readonly port: number;
 }
 
-/** null when the first loop is the only one. Rejects when one of them can't listen. */
+/** null when the first loop is the only one. Rejects when one of them can't listen, or the process is asked to stop before. */
 export async function startFurtherLoops(
-  { config, log, mustStop }: ProcessContext,
+  { config, log, signal, mustStop }: ProcessContext,
   { memory, node, inner, port }: FurtherLoopsContext,
 ): Promise<FurtherLoops | null> {
   const { gateway } = config;
@@ -32,7 +32,7 @@ export async function startFurtherLoops(
     gateway: { ...gateway, listen: { host: gateway.listen.host, port } },
   };
   const count = gateway.loops - 1;
-  return FurtherLoops.start({ count, config: loopConfig, near, memory, log, mustStop });
+  return FurtherLoops.start({ count, config: loopConfig, near, memory, log, signal, mustStop });
 }
 
 /** How a process reaches its own node: by whatever address, if it listens on all. */

@@ -30,7 +30,7 @@ const maxScopes = 16_384;
 /** How long answers under way may take once the process is asked to stop. */
 const stopGraceMs = 20_000;
 
-export interface GatewayContext extends Omit<ProcessContext, 'wrapFiles' | 'mustStop'> {
+export interface GatewayContext extends Omit<ProcessContext, 'wrapFiles' | 'mustStop' | 'signal'> {
   /** The node of this process, reached in memory; null when it has none, or this loop isn't on the node's thread. */
   readonly node: RunningNode | null;
   /** Where a loop that isn't on the node's thread reaches the node of its own process; null when there is none. */

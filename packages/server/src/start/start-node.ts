@@ -11,7 +11,8 @@ import { knockAt } from '../cluster/first-contact.ts';
 import { joinCluster } from '../cluster/membership.ts';
 import type { Address } from '../config/address.ts';
 import type { CacheConfig, ClusterConfig, Config, NodeConfig } from '../config/config.ts';
-import type { ReadableSlab } from '../disk/disk-files.ts';
+import type { DataDirectory } from '../disk/data-directory.ts';
+import type { DiskFiles, ReadableSlab } from '../disk/disk-files.ts';
 import { errnoName } from '../disk/errno.ts';
 import { LocalFiles } from '../disk/local-files.ts';
 import { LogFile } from '../disk/log-file.ts';
@@ -74,14 +75,14 @@ function policies(cache: CacheConfig): (bucket: string) => BucketPolicy {
 }
 
 /** What the data directory holds. */
-function openedStore(
-  { config: { cache }, log }: ProcessContext,
+async function openedStore(
+  { config: { cache }, log, signal }: ProcessContext,
   { dataDir }: NodeConfig,
   blockBytes: number,
-): OpenedStore {
+): Promise<OpenedStore> {
   const { capacityBytes, doorkeeperWindowMs } = cache;
   const options = { capacityBytes, blockBytes, doorkeeperWindowMs, seed: randomSeed() };
-  const opened = openStore(dataDir, options, log);
+  const opened = await openStore(dataDir, options, log, signal);
   if (!opened.directory.lendsPages) {
     log.warn(
       { dataDir },
@@ -114,23 +115,50 @@ function limitsOf(
   };
 }
 
-/** `inner`: for links of further loops of this process, where it is a cluster of its own (inner-links.ts). */
+/** What gives back what a node has taken so far. */
+type Releases = (() => Promise<void> | void)[];
+
+/** The last one first. */
+async function release(releases: Releases): Promise<void> {
+  for (const one of releases.splice(0).toReversed()) await one();
+}
+
+/**
+ * `inner`: for links of further loops of this process, where it is a cluster of its own (inner-links.ts). Rejects when it can't start, or
+ * is asked to stop before it has: nothing is left of it then.
+ */
 export async function startNode(
   context: ProcessContext,
   node: NodeConfig,
   inner: ClusterConfig | null,
 ): Promise<RunningNode> {
-  const { config, reactor, ring, log, faults, metrics, now, wrapFiles } = context;
+  const releases: Releases = [];
+  try {
+    return await begin(context, node, inner, releases);
+  } catch (error) {
+    await release(releases);
+    throw error;
+  }
+}
+
+async function begin(
+  context: ProcessContext,
+  node: NodeConfig,
+  inner: ClusterConfig | null,
+  releases: Releases,
+): Promise<RunningNode> {
+  const { config, reactor, ring, log, faults, metrics, now, signal } = context;
   const { cache } = config;
   const layout = new Layout();
   const origins = new NodeOrigins(config, faults);
-  await origins.prepare();
+  releases.push(() => origins.stop());
+  await origins.prepare(signal);
   let policyOf = policies(cache);
 
-  const opened = openedStore(context, node, layout.blockBytes);
+  const opened = await openedStore(context, node, layout.blockBytes);
   const { store, directory, header } = opened;
-  const logFile = await LogFile.open(node.dataDir);
-  const files = wrapFiles(new LocalFiles(directory, logFile, reactor), node.dataDir);
+  const files = await openFiles(context, node, directory);
+  releases.push(() => files.close());
   const driver = new NodeDriver({
     reactor,
     files,
@@ -147,10 +175,17 @@ export async function startNode(
     now,
     faults,
   });
-  const knownObjects = restoreMetadata(driver.node, node.dataDir, header.cacheId, log);
+  const knownObjects = await restoreMetadata(driver.node, node.dataDir, header.cacheId, context);
+  // Not before: a log that was read in part isn't all that there is to keep.
+  releases.push(() => endRun(driver, log));
   const { client, forward } = connectToS3(faults, origins, driver);
+  releases.push(() => client.close());
   const peers = startNodePeers(context, node, driver);
+  releases.push(() => {
+    peers.close();
+  });
   const links = startNodeLinks({ ...context, inner }, node, { slab: files, driver, forward });
+  releases.push(() => links?.server.close());
   const gossip = links === null ? null : await startGossip(context, node, links.at);
 
   publishFigures(metrics, driver.node, opened, knownObjects);
@@ -181,27 +216,36 @@ export async function startNode(
       // Nobody has to find out that it is gone; what is under way is finished all the same.
       await gossip?.stop();
       await links?.server.drain(drainMs);
-      links?.server.close();
-      peers.close();
-      await origins.stop();
-      await client.close();
-      await endRun(driver, log);
-      await files.close();
+      await release(releases);
     },
   };
 }
 
+async function openFiles(
+  { reactor, wrapFiles }: ProcessContext,
+  { dataDir }: NodeConfig,
+  directory: DataDirectory,
+): Promise<DiskFiles> {
+  try {
+    const logFile = await LogFile.open(dataDir);
+    return wrapFiles(new LocalFiles(directory, logFile, reactor), dataDir);
+  } catch (error) {
+    directory.close();
+    throw error;
+  }
+}
+
 /** Reads what earlier runs knew of objects; returns of how many. */
-function restoreMetadata(
+async function restoreMetadata(
   node: Node,
   dataDir: string,
   cacheId: Readonly<Hash128>,
-  log: Log,
-): number {
+  { log, signal }: ProcessContext,
+): Promise<number> {
   const progress = new StartProgress((percent) => {
     log.info({ percent }, 'reading the metadata log');
-  });
-  const known = readMetadataLog(dataDir, cacheId, node.metadataLog, progress);
+  }, signal);
+  const known = await readMetadataLog(dataDir, cacheId, node.metadataLog, progress);
   if (known.entries > 0) log.info(known, 'metadata of earlier runs is back');
   return known.entries;
 }

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Ring } from '@s3-accelerator/core/ring.ts';
 import { raiseFileLimit } from '@s3-accelerator/native/files.ts';
 import { Reactor } from '@s3-accelerator/native/reactor.ts';
-import { startAdmin } from '../admin/admin-server.ts';
+import { startAdmin, type AdminServer } from '../admin/admin-server.ts';
 import type { Running } from '../command-line.ts';
 import { ProcessRing } from '../cluster/process-ring.ts';
 import type { Config } from '../config/config.ts';
@@ -63,27 +63,34 @@ function checkFileLimit(config: Config, log: Log): void {
 export interface StartOptions {
   /** Stands between a node and its files. */
   readonly wrapFiles?: WrapFiles;
+  /** Aborted when the process is asked to stop: a start that is under way gives up. */
+  readonly signal?: AbortSignal;
 }
 
+const never = new AbortController().signal;
+
+/** Rejects when it can't start, or is asked to stop before it has: everything is released then. */
 export async function start(
   config: Config,
   log: Log,
-  { wrapFiles = (files) => files }: StartOptions = {},
+  { wrapFiles = (files) => files, signal = never }: StartOptions = {},
 ): Promise<Running> {
   checkFileLimit(config, log);
   const reactor = new Reactor({ maxConnections: connectionsOf(config) + spareConnections });
   const faults = new FaultLog(log);
   const metrics = new Metrics(version);
-  const memory = newSharedMemory();
+  const memory = newSharedMemory(config.gateway?.loops);
   const now = (): number => performance.now();
   const ring = ringOf(config, now);
   const inner = innerCluster(config);
   let mustStop: (why: string) => void = () => undefined;
   const failed = new Promise<string>((resolve) => (mustStop = resolve));
-  const context = { config, reactor, ring, log, faults, metrics, now, wrapFiles, mustStop };
+  const context = { config, reactor, ring, log, faults, metrics, now, wrapFiles, signal, mustStop };
   let node: RunningNode | null = null;
   let gateway: RunningGateway | null = null;
   let loops: FurtherLoops | null = null;
+  let admin: AdminServer | null = null;
+  let phase: 'starting' | 'started' | 'stopping' = 'starting';
   reactor.onBatchEnd = () => {
     gateway?.driver.drain();
   };
@@ -92,8 +99,27 @@ export async function start(
     node?.tick();
     gateway?.tick();
   }, tickMs);
+  const notReady = (): string | null => {
+    if (phase !== 'started') return phase;
+    return node?.notReady() ?? gateway?.notReady() ?? loops?.notReady() ?? null;
+  };
+  const stop = async (): Promise<void> => {
+    phase = 'stopping';
+    // Before the node, which further loops may still be asking.
+    await Promise.all([gateway?.stop(), loops?.stop()]);
+    clearInterval(ticker);
+    await node?.stop();
+    reactor.stop();
+    await admin?.close();
+  };
   try {
+    const listen = config.admin?.listen;
+    // First: whoever waits for a long start is told so, and nothing was begun yet if the port is taken.
+    if (listen !== undefined) {
+      admin = await startAdmin({ listen, metrics, notReady, version, faults });
+    }
     if (config.node !== undefined) node = await startNode(context, config.node, inner);
+    signal.throwIfAborted();
     if (config.gateway !== undefined) {
       gateway = startGateway(
         { ...context, ...sharedParts(memory, config.gateway), node },
@@ -102,24 +128,16 @@ export async function start(
       const port = gateway.listen();
       loops = await startFurtherLoops(context, { memory, node, inner, port });
     }
+    signal.throwIfAborted();
   } catch (error) {
-    await gateway?.stop();
-    clearInterval(ticker);
-    await node?.stop();
-    reactor.stop();
+    await stop();
     throw error;
   }
   metrics.addLoops(() => loops?.figures() ?? Promise.resolve([]));
+  metrics.readFrom('s3accel_gateway_loops_standing_still', () => loops?.standingStill() ?? 0);
   publishRing(metrics, ring);
   publishReactor(metrics, () => reactor.stats());
-  let isStopping = false;
-  const notReady = (): string | null => {
-    if (isStopping) return 'stopping';
-    return node?.notReady() ?? gateway?.notReady() ?? loops?.notReady() ?? null;
-  };
-  const listen = config.admin?.listen;
-  const admin =
-    listen === undefined ? null : await startAdmin({ listen, metrics, notReady, version, faults });
+  phase = 'started';
   return {
     failed,
     leave: async () => {
@@ -136,14 +154,6 @@ export async function start(
       gateway?.reload(wanted);
       await loops?.reload(wanted);
     },
-    stop: async () => {
-      isStopping = true;
-      // Before the node, which further loops may still be asking.
-      await Promise.all([gateway?.stop(), loops?.stop()]);
-      clearInterval(ticker);
-      await node?.stop();
-      reactor.stop();
-      await admin?.close();
-    },
+    stop,
   };
 }

@@ -84,14 +84,14 @@ export async function runProgram(
       return code;
     },
   };
-  for (let attempt = 0; attempt < 400; attempt++) {
+  for (let attempt = 0; attempt < 2400; attempt++) {
     if (child.exitCode !== null && !isAwaited) return running;
     if (child.exitCode !== null)
       throw new Error(`the program ended with ${child.exitCode}:\n${text}`);
     try {
       const answer = await fetch(`http://${place.host}:${adminPort}/readyz`);
-      await answer.arrayBuffer();
-      if (answer.ok || !isAwaited) return running;
+      const isStarting = (await answer.text()) === 'not ready: starting\n';
+      if (answer.ok || (!isAwaited && !isStarting)) return running;
     } catch {
       // Not listening yet.
     }
@@ -111,6 +111,8 @@ export interface Cluster {
   /** The same process as the gateway when there is one process. */
   readonly node: Running;
   metrics(of: 'gateway' | 'node'): Promise<string>;
+  /** What /readyz says. */
+  readiness(of: 'gateway' | 'node'): Promise<string>;
   /** The sum of all samples of one metric whose labels contain `label`. */
   metric(of: 'gateway' | 'node', name: string, label?: string): Promise<number>;
   stop(): Promise<void>;
@@ -214,6 +216,7 @@ ${options.clients ?? everything}
     gateway: running.at(-1)!,
     node: running[0]!,
     metrics,
+    readiness: async (of) => (await fetch(`http://127.0.0.1:${adminPorts[of]}/readyz`)).text(),
     metric: async (of, name, label = '') =>
       (await metrics(of))
         .split('\n')

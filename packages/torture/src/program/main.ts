@@ -6,6 +6,6 @@ import { recordingIn } from '../disk/recording-files.ts';
 const undoFile = process.env['S3ACCEL_UNDO_FILE'];
 const wrapFiles = undoFile === undefined ? null : recordingIn(undoFile);
 
-await runCommandLine(process.argv.slice(2), (config, log) =>
-  start(config, log, wrapFiles === null ? {} : { wrapFiles }),
+await runCommandLine(process.argv.slice(2), (config, log, { signal }) =>
+  start(config, log, wrapFiles === null ? { signal } : { signal, wrapFiles }),
 );
