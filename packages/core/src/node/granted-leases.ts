@@ -191,17 +191,22 @@ export class GrantedLeases {
   /** Sends a lease to the holders that there are, and to the next candidates while there may be more; false for nobody. */
   #lend(now: number, lease: GrantedLease): boolean {
     const { leaseMs } = this.#limits;
-    const { holders } = lease;
     lease.turn += 1;
     lease.grantedAt = now;
     lease.reads = 0;
     lease.deadline = now + leaseMs * renewShare;
+    let places = this.#placesLeft(now, lease);
     let isLent = false;
-    for (const holder of holders) {
+    for (const holder of lease.holders) {
       if (this.#isSilent(now, holder.nodeId) || !this.#ownership.hasMember(holder.nodeId)) continue;
+      // Its lease ran out while it was passed over, and its place may be another's by now.
+      const needsPlace = holder.until <= now;
+      if (needsPlace && places === 0) continue;
+      if (needsPlace) places -= 1;
       this.#lendTo(now, lease, holder);
       isLent = true;
     }
+    lease.holders = lease.holders.filter(({ until }) => until > now);
     return this.#lendToMore(now, lease) || isLent;
   }
 
@@ -209,8 +214,7 @@ export class GrantedLeases {
   #lendToMore(now: number, lease: GrantedLease): boolean {
     const { hotReplicas } = this.#limits;
     const { placement, holders } = lease;
-    let places = hotReplicas;
-    for (const { until } of holders) if (until > now) places -= 1;
+    let places = this.#placesLeft(now, lease);
     // As many again as there may be, for those that are silent.
     const count = this.#ownership.candidates(placement, 1 + 2 * hotReplicas, this.#ranked);
     let isLent = false;
@@ -224,6 +228,13 @@ export class GrantedLeases {
       isLent = true;
     }
     return isLent;
+  }
+
+  /** How many more nodes may hold a lease. */
+  #placesLeft(now: number, { holders }: GrantedLease): number {
+    let places = this.#limits.hotReplicas;
+    for (const { until } of holders) if (until > now) places -= 1;
+    return places;
   }
 
   #lendTo(now: number, lease: GrantedLease, holder: Holder): void {

@@ -8,6 +8,14 @@ const hints = 'packages/core/src/gateway/hot-hints.ts';
 
 export const hotKeyBugs: readonly PlantedBug[] = [
   {
+    name: 'lost-place-is-lent-again',
+    breaks: [9],
+    file: 'packages/core/src/node/granted-leases.ts',
+    find: 'if (needsPlace && places === 0) continue;',
+    replace: 'if (needsPlace && places < -1) continue;',
+    why: 'A holder that was passed over gets its place back beside whoever got it meanwhile: more hold a lease than may.',
+  },
+  {
     name: 'hot-lease-never-ends',
     breaks: [9],
     file: held,
