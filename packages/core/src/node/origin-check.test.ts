@@ -21,7 +21,7 @@ function named(identity: TestIdentity, key: string, etag = '"1"'): Named {
 
 test('what was affirmed is affirmed again without a digest, for its own object alone', () => {
   const identity = new CountingIdentity();
-  const check = new OriginCheck(identity);
+  const check = new OriginCheck(identity, 100_000);
   const one = named(identity, 'one');
   const other = named(identity, 'other');
   identity.digests = 0;
@@ -35,7 +35,7 @@ test('what was affirmed is affirmed again without a digest, for its own object a
 
 test('once a bucket may point elsewhere nothing is remembered', () => {
   const identity = new CountingIdentity();
-  const check = new OriginCheck(identity);
+  const check = new OriginCheck(identity, 100_000);
   const former = named(identity, 'one');
   equal(check.isOfItsOrigin(former), true);
   identity.pointAt('b', 'second');
@@ -45,9 +45,12 @@ test('once a bucket may point elsewhere nothing is remembered', () => {
 
 test('nothing is remembered before it was affirmed, not even what is made of zeros', () => {
   const identity = new CountingIdentity();
-  const check = new OriginCheck(identity);
   const hash = { h0: 0, h1: 0, h2: 0, h3: 0 };
-  for (const h0 of [0, 1, 2]) {
-    equal(check.isOfItsOrigin({ bucket: 'b', hash, etag: '"1"', version: { ...hash, h0 } }), false);
+  for (const objects of [1, 2, 100_000]) {
+    const check = new OriginCheck(identity, objects);
+    for (const h0 of [0, 1, 2]) {
+      const version = { ...hash, h0 };
+      equal(check.isOfItsOrigin({ bucket: 'b', hash, etag: '"1"', version }), false);
+    }
   }
 });

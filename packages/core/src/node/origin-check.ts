@@ -11,8 +11,8 @@ import { equalHash128, type Hash128 } from '../base/hash.ts';
 import type { ReadRequest } from '../read.ts';
 import type { IdentityDigest } from './effects.ts';
 
-/** Versions that are remembered: a power of two. One that takes another's place makes it be forgotten. */
-const REMEMBERED = 1 << 14;
+/** The most versions that are remembered, a power of two. One that takes another's place makes it be forgotten. */
+const MOST = 1 << 14;
 const WORDS = 8;
 
 export type Named = Pick<ReadRequest, 'bucket' | 'hash' | 'etag' | 'version'>;
@@ -20,11 +20,18 @@ export type Named = Pick<ReadRequest, 'bucket' | 'hash' | 'etag' | 'version'>;
 export class OriginCheck {
   readonly #digest: IdentityDigest;
   readonly #version: Hash128 = { h0: 0, h1: 0, h2: 0, h3: 0 };
-  readonly #affirmed = new Int32Array(REMEMBERED * WORDS);
+  readonly #affirmed: Int32Array;
+  readonly #mask: number;
   #changes: number;
 
-  constructor(digest: IdentityDigest) {
+  /** For a node that knows of about so many objects. */
+  constructor(digest: IdentityDigest, objects: number) {
     this.#digest = digest;
+    // At least two: `#forget` fills each entry with what belongs into another.
+    let remembered = 2;
+    while (remembered < objects && remembered < MOST) remembered *= 2;
+    this.#mask = remembered - 1;
+    this.#affirmed = new Int32Array(remembered * WORDS);
     this.#changes = digest.originChanges;
     this.#forget();
   }
@@ -37,7 +44,7 @@ export class OriginCheck {
     }
     const { hash, version } = named;
     const words = this.#affirmed;
-    const at = (version.h0 & (REMEMBERED - 1)) * WORDS;
+    const at = (version.h0 & this.#mask) * WORDS;
     const isRemembered =
       words[at] === (version.h0 | 0) &&
       words[at + 1] === (version.h1 | 0) &&
@@ -63,6 +70,6 @@ export class OriginCheck {
 
   /** Each entry then holds a word that belongs into another: nothing matches it. */
   #forget(): void {
-    for (let i = 0; i < REMEMBERED; i++) this.#affirmed[i * WORDS] = i + 1;
+    for (let i = 0; i <= this.#mask; i++) this.#affirmed[i * WORDS] = i + 1;
   }
 }

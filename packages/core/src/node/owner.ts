@@ -21,7 +21,7 @@ export class Owner {
   constructor(parts: NodeParts, fills: Fills) {
     this.#parts = parts;
     this.#fills = fills;
-    this.#originCheck = new OriginCheck(parts.digest);
+    this.#originCheck = new OriginCheck(parts.digest, parts.limits.metadataEntries);
   }
 
   /** A gateway asks for bytes [first, last] of one block. */

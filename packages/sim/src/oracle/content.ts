@@ -23,9 +23,9 @@ function wordAt(key: number, index: number): number {
   return word ^ (word >>> 13);
 }
 
-function byteAt(key: number, position: number): number {
-  const index = Math.floor(position / wordBytes);
-  return (wordAt(key, index | 0) >>> ((position % wordBytes) * 8)) & 0xff;
+/** The byte at a place of a word. */
+function byteOf(word: number, place: number): number {
+  return (word >>> (place * 8)) & 0xff;
 }
 
 function isAligned(first: number, bytes: Uint8Array): boolean {
@@ -39,29 +39,37 @@ function wordsOf(bytes: Uint8Array): Int32Array {
 /** Fills `into` with the content's bytes from position `first` on. */
 export function fillContent(content: number, first: number, into: Uint8Array): void {
   const key = keyOf(content);
+  let index = Math.floor(first / wordBytes);
   let at = 0;
   if (isAligned(first, into)) {
     const words = wordsOf(into);
-    const start = first / wordBytes;
-    for (let i = 0; i < words.length; i += 1) words[i] = wordAt(key, (start + i) | 0);
+    for (let i = 0; i < words.length; i += 1) words[i] = wordAt(key, (index + i) | 0);
     at = words.length * wordBytes;
+    index += words.length;
   }
-  for (; at < into.length; at += 1) into[at] = byteAt(key, first + at);
+  for (let place = first % wordBytes; at < into.length; place = 0, index += 1) {
+    const word = wordAt(key, index | 0);
+    for (; place < wordBytes && at < into.length; place += 1) into[at++] = byteOf(word, place);
+  }
 }
 
 /** Index of the first of `bytes` that isn't the content's byte from position `first` on; -1 when all are. */
 export function firstDifference(content: number, first: number, bytes: Uint8Array): number {
   const key = keyOf(content);
+  let index = Math.floor(first / wordBytes);
   let at = 0;
   if (isAligned(first, bytes)) {
     const words = wordsOf(bytes);
-    const start = first / wordBytes;
     let same = 0;
-    while (same < words.length && words[same] === wordAt(key, (start + same) | 0)) same += 1;
+    while (same < words.length && words[same] === wordAt(key, (index + same) | 0)) same += 1;
     at = same * wordBytes;
+    index += same;
   }
-  for (; at < bytes.length; at += 1) {
-    if (bytes[at] !== byteAt(key, first + at)) return at;
+  for (let place = first % wordBytes; at < bytes.length; place = 0, index += 1) {
+    const word = wordAt(key, index | 0);
+    for (; place < wordBytes && at < bytes.length; place += 1, at += 1) {
+      if (bytes[at] !== byteOf(word, place)) return at;
+    }
   }
   return -1;
 }
