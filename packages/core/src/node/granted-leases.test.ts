@@ -79,6 +79,8 @@ function setUp(): { owner: Owner; hi: number; other: number; slow: number; stead
   return { owner: new Owner(nodeId!), hi, other: other!, slow: slow!, steady: steady! };
 }
 
+// Seed 43 of the simulator: a holder was passed over for a turn, its place went to another, and with the next turn three held a lease
+// that two may.
 describe('a holder whose lease ran out while it was passed over', () => {
   test('has lost its place to the next candidate, and gets none beside that one', () => {
     const { owner, hi, other, slow, steady } = setUp();
