@@ -16,6 +16,21 @@ test('an object that changed is read anew before the answer begins: the 412 stay
   });
 });
 
+test('a version that was gone and comes back is answered to whoever found it gone', () => {
+  tell({ gateway: { gatewayTtlMs: 60_000 }, delays: { originMs: 50 } }, (story) => {
+    const { oracle, queue } = story.world;
+    const older = story.put('a/table', BLOCK);
+    story.get('a/table');
+    story.put('a/table', BLOCK);
+    const { answer } = story.send('a/table');
+    story.until(() => story.fetches('a/table').some(({ status }) => status === 412));
+    const { size, content } = older;
+    oracle.put(queue.now, 'tables', 'a/table', { size, content, parts: 0, isWeak: false });
+    story.until(() => answer.end !== 'open');
+    deepEqual([answer.etag, answer.received], [older.etag, BLOCK]);
+  });
+});
+
 test('an object that changes in the middle of an answer cuts it short', () => {
   tell({ delays: { clientMs: 10 } }, (story) => {
     story.put('a/table', 5 * BLOCK);

@@ -128,3 +128,86 @@ test('messages among nodes don’t get through: reads find what they need all th
     readFor(story, leaseMs);
   });
 });
+
+test('a holder that reported and is lost then makes room for another one', () => {
+  tell(setting, (story) => {
+    makeHot(story);
+    readFor(story, 2 * leaseMs);
+    const { nodes } = story.world;
+    const holder = nodes.find((node) => levelsOf(node).held > 0)!;
+    story.restart(holder, (node) => {
+      node.kill();
+      readFor(story, 4 * leaseMs);
+      equal(nodes.filter((each) => each.run !== null && levelsOf(each).held > 0).length, 2);
+    });
+  });
+});
+
+test('a write is told to holders while their leases run out', () => {
+  const long = 10_000;
+  tell({ ...setting, node: { ...setting.node, leaseMs: long } }, (story) => {
+    makeHot(story);
+    const home = story.homeOf(key, 'builds');
+    const { counters } = home.run!.node;
+    // All of them come to know what it is.
+    for (let read = 0; read < 6; read++) {
+      story.get(key, { bucket: 'builds', gateway: 1, head: true });
+      story.wait(150);
+    }
+    let renewed = -1;
+    while (renewed < counters.leasesRenewed) {
+      renewed = counters.leasesRenewed;
+      story.wait(0.8 * long);
+    }
+    equal(levelsOf(home).granted, 1, 'it isn’t lent anew, and holders still have it');
+    const write = story.write(key, story.objectOf(7), { bucket: 'builds' });
+    story.wait(10);
+    const { gateway } = story.world.gateways[1]!.run!;
+    const spread = gateway.counters.spreadReads;
+    for (let read = 0; read < 3; read++) {
+      const { etag } = story.get(key, { bucket: 'builds', gateway: 1 });
+      equal(etag, write.versions[0]!.etag);
+      story.wait(150);
+    }
+    ok(gateway.counters.spreadReads > spread, 'some of them at a holder');
+  });
+});
+
+test('where everything is confirmed each time, holders don’t ask the home what it knows', () => {
+  tell(setting, (story) => {
+    story.put(key, BLOCK, 'fresh');
+    for (let read = 0; read < 90; read++) {
+      equal(story.get(key, { bucket: 'fresh', gateway: read % 2 }).status, 200);
+    }
+    const { peerAsks } = story.world.history.of('fresh', key);
+    const asked = peerAsks.filter(({ first }) => first < 0).length;
+    ok(asked > 0 && asked <= 2, `asked ${asked} times`);
+  });
+});
+
+test('what its home has confirmed holders take over, and don’t ask S3', () => {
+  tell({ ...setting, node: { ...setting.node, leaseMs: 100_000 } }, (story) => {
+    makeHot(story);
+    const { nodes } = story.world;
+    const home = nodes.indexOf(story.homeOf(key, 'builds'));
+    /** A question what the object is; returns the node that answered. */
+    const ask = (): number => {
+      const lookups = (): number[] => nodes.map(({ run }) => run!.node.counters.lookups);
+      const before = lookups();
+      story.wait(150);
+      story.get(key, { bucket: 'builds', head: true });
+      return lookups().findIndex((count, at) => count > before[at]!);
+    };
+    // Until it is the home's turn again.
+    while (ask() !== home);
+    const rounds = [ask(), ask()];
+    ok(!rounds.includes(home));
+    story.wait(60_000);
+    const asked = story.fetchesDuring(() => {
+      equal(ask(), home);
+      ask();
+      ask();
+    });
+    equal(asked, 1);
+  });
+});

@@ -70,3 +70,42 @@ test('a client without a grant gets nothing of a fill that others wait for, nor 
     equal(story.get('b/table', { credential: TEAM_A }).status, 403);
   });
 });
+
+test('of those that wait for the next request one that wants bytes leads: they come with it', () => {
+  tell({ delays: { originMs: 50 } }, (story) => {
+    const asking = { bucket: 'fresh' };
+    story.put('a/table', BLOCK, 'fresh');
+    const sent = [story.send('a/table', { ...asking, head: true })];
+    story.until(() => story.fetches('a/table', 'fresh').length === 1);
+    for (let head = 0; head < 4; head++) {
+      sent.push(story.send('a/table', { ...asking, head: true }));
+    }
+    sent.push(story.send('a/table', asking));
+    story.until(() => sent.every(({ answer }) => answer.end !== 'open'));
+    equal(sent.at(-1)!.answer.received, BLOCK);
+    equal(story.fetches('a/table', 'fresh').length, 2);
+  });
+});
+
+test('what is asked after a write has overtaken a request is kept again', () => {
+  tell({ cluster: { gateways: 2 }, delays: { originMs: 50 } }, (story) => {
+    let overtaken = 0;
+    for (let at = 0; at < 8; at++) {
+      const key = `a/table-${at}`;
+      story.put(key, BLOCK);
+      const early = story.send(key, { head: true });
+      story.until(() => story.fetches(key).length === 1);
+      story.write(key, story.objectOf(1));
+      if (early.answer.end !== 'open') continue;
+      const late = story.send(key, { head: true });
+      story.until(() => story.fetches(key).length === 2);
+      story.until(() => late.answer.end !== 'open');
+      overtaken += 1;
+      equal(
+        story.fetchesDuring(() => story.get(key, { head: true, gateway: 1 })),
+        0,
+      );
+    }
+    ok(overtaken > 0);
+  });
+});
