@@ -11,6 +11,7 @@ import { journalBugs } from './journal.ts';
 import { livenessBugs } from './liveness.ts';
 import { loopBugs } from './loops.ts';
 import { rangeBugs } from './ranges.ts';
+import { reusedRecordBugs } from './reused-records.ts';
 import { ringBugs } from './rings.ts';
 import { storageBugs } from './storage.ts';
 import { tenantAndOriginBugs } from './tenants-and-origins.ts';
@@ -30,6 +31,7 @@ export const catalog: readonly PlantedBug[] = [
   ...handoverBugs,
   ...hotKeyBugs,
   ...ringBugs,
+  ...reusedRecordBugs,
   ...loopBugs,
   ...tenantAndOriginBugs,
 ];

@@ -311,4 +311,20 @@ export const fillBugs: readonly PlantedBug[] = [
     replace: 'if (this.#digest.originChanges < this.#changes) {',
     why: 'What was read lately is served after its bucket was pointed at another origin.',
   },
+  {
+    name: 'head-leads-a-get',
+    breaks: ['thrift'],
+    file: home,
+    find: '      if (leader.bodyLimit === 0 && reader.bodyLimit > 0) leader = reader;\n',
+    replace: '',
+    why: 'Of readers that share a request the first one decides whether bytes come with it.',
+  },
+  {
+    name: 'overtaken-for-ever',
+    breaks: ['thrift'],
+    file: home,
+    find: '    lookup.isOvertaken = false;\n',
+    replace: '',
+    why: 'What is asked after a write isn’t kept because of what was asked before it.',
+  },
 ];

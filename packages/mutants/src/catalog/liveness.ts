@@ -99,8 +99,8 @@ export const livenessBugs: readonly PlantedBug[] = [
     breaks: [8, 9],
     file: gateway,
     find: '    this.#planner.ring = ring;\n',
-    replace: '    if (this.#planner.ring.members.length === 0) this.#planner.ring = ring;\n',
-    why: 'Reads go on to nodes that left the ring.',
+    replace: '    if (this.#reads.inUse === 0) this.#planner.ring = ring;\n',
+    why: 'A ring that comes while reads are out is never followed: they go on to nodes that left it.',
   },
   {
     name: 'stranger-refused-by-the-node',
