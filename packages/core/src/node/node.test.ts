@@ -489,6 +489,23 @@ describe('the home', () => {
     rig.assertNothingLeft();
   });
 
+  test('a first fetch that a write overtakes is not what the home goes by afterwards', () => {
+    const rig = new Rig({ policy: { ttlMs: 60_000 } });
+    const old = rig.s3.put(0, 'b', 'k', 10);
+    const home = rig.homeOf('k').node;
+    const early = rig.ask('k', { head: true });
+    untilRequests(rig, 1);
+    home.onWrite(rig.queue.now, objectHash('b', 'k'), 'started');
+    const etag = rig.s3.put(rig.queue.now, 'b', 'k', 20);
+    home.onWrite(rig.queue.now, objectHash('b', 'k'), 'finished');
+    rig.settle();
+    assert.equal(early.metadata?.etag, old);
+    // Until the gateway asks again.
+    rig.pass(2000);
+    assert.equal(rig.get('k', { head: true }).metadata?.etag, etag);
+    rig.assertNothingLeft();
+  });
+
   test('a write makes the home forget what it knew', () => {
     const rig = new Rig({ policy: { immutable: true }, gatewayLimits: { metadataEntries: 1 } });
     rig.s3.put(0, 'b', 'k', 10);
