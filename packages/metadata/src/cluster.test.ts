@@ -46,7 +46,7 @@ suite('a cluster on a metadata service', () => {
   /** What to end afterwards, also when not all of it began. */
   const ends: (() => Promise<unknown>)[] = [];
 
-  const file = (ofReader: string): string => `
+  const file = (ofReader: string, ofAlias = 'bucket'): string => `
 [[tokens]]
 token = "the-token-of-this-cluster"
 [origin]
@@ -59,7 +59,7 @@ endpoint = "http://127.0.0.1:${s3.port}"
 region = "us-east-1"
 access_key_id = "${credentials.accessKeyId}"
 secret_access_key = "${credentials.secretAccessKey}"
-bucket = "bucket"
+bucket = "${ofAlias}"
 ${ofReader}
 [[clients]]
 access_key_id = "writer"
@@ -85,7 +85,7 @@ grants = [{ bucket = "bucket", prefix = "a/", access = "read" }, { bucket = "ali
   const lookups = (): Promise<number> => metric('s3accel_gateway_client_lookups_total');
 
   before(async () => {
-    s3 = await startMemoryS3({ buckets: ['bucket'] });
+    s3 = await startMemoryS3({ buckets: ['bucket', 'moved'] });
     ends.push(() => s3.close());
     for (const key of ['a/key', 'b/key']) s3.put('bucket', key, Buffer.from(`bytes of ${key}`));
     servicePort = await freePort();
@@ -105,6 +105,8 @@ id = 0
 data_dir = "${directory}/data"
 [cache]
 capacity_bytes = "64MiB"
+[cache.buckets.alias]
+immutable = true
 [gateway]
 listen = "127.0.0.1:${port}"
 loops = 1
@@ -268,6 +270,20 @@ listen = "127.0.0.1:${adminPort}"
     await until('the reader to be known again', async () => {
       return (await client.get('bucket', 'a/key')).status === 200;
     });
+  });
+
+  test('a bucket that is pointed elsewhere is so for all that is known of it, within refresh_s', async () => {
+    s3.put('moved', 'a/key', Buffer.from('bytes that are elsewhere'));
+    const lengthOf = async (): Promise<string | undefined> => {
+      const { headers } = await client.head('alias', 'a/key');
+      return headers.find(([name]) => name === 'content-length')?.[1];
+    };
+    assert.equal(await lengthOf(), '14');
+    await service.reload(file(withReader, 'moved'));
+    await until('the other origin', async () => (await lengthOf()) === '24');
+    assert.equal((await client.get('alias', 'a/key')).body.toString(), 'bytes that are elsewhere');
+    await service.reload(file(withReader));
+    await until('the first one', async () => (await lengthOf()) === '14');
   });
 
   test('once the service is gone, what it said last counts for keep_s and no longer', async () => {

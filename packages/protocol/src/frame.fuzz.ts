@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newNodeMessage } from '@s3-accelerator/core/node-message.ts';
 import { newReadAnswer } from '@s3-accelerator/core/read.ts';
+import * as bucketMarks from './bucket-mark.ts';
 import type { FrameHeader } from './frame.ts';
 import { decodeFrameHeader, frameHeaderBytes, FrameType, newFrameHeader } from './frame.ts';
 import * as handshake from './handshake.ts';
@@ -83,6 +84,11 @@ function writeSample(into: Uint8Array): number {
     () => messages.encodeNodeMessage(into, 0, { ...told, kind: 'refused' }),
     () => messages.encodeNodeMessage(into, 0, { ...told, kind: 'report' }),
     () => messages.encodeNodeMessage(into, 0, { ...told, kind: 'written' }),
+    () => {
+      const frame = bucketMarks.encodeBucketMark(0x1234_5678_9abc);
+      into.set(frame);
+      return frame.length;
+    },
     () => handshake.encodeHello(into, 0, { version: 1, purpose: 'forward', nonce }),
     () => handshake.encodeChallenge(into, 0, { version: 1, nonce, mac: nonce }),
     () => handshake.encodeResponse(into, 0, nonce),
@@ -179,6 +185,12 @@ function recode(bytes: Uint8Array, start: number, end: number): number {
       return unlessFault(passThrough.decodeResponseFailed(bytes, start, end), (failure) =>
         passThrough.encodeResponseFailed(out, 0, failure),
       );
+    case FrameType.bucketMark:
+      return unlessFault(bucketMarks.decodeBucketMark(bytes, start, end, header), (mark) => {
+        const frame = bucketMarks.encodeBucketMark(mark);
+        out.set(frame);
+        return frame.length;
+      });
     case FrameType.leaseGranted:
     case FrameType.leaseAccepted:
     case FrameType.leaseReport:

@@ -19,7 +19,7 @@ import { readU16, readU32, writeU16, writeU32 } from './bytes.ts';
 export const frameHeaderBytes = 16;
 
 /** The version that both ends of a link must speak. A change to any frame but `hello` and `refused` raises it. */
-export const protocolVersion = 4;
+export const protocolVersion = 5;
 
 /** Longest payload: an origin's error has up to 64 KiB of body and what its headers take. */
 export const maxPayloadBytes = 128 * 1024;
@@ -56,6 +56,7 @@ export const FrameType = {
 
   ringRequest: 48,
   ringAnswer: 49,
+  bucketMark: 50,
 
   leaseGranted: 56,
   leaseAccepted: 57,

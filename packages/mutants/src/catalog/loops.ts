@@ -1,4 +1,4 @@
-/** Several loops of one gateway: what they share, and that they live and end as one process. */
+/** Several loops of one gateway: what they share, that they live and end as one process, and what all gateways are told. */
 import type { PlantedBug } from '../planted-bug.ts';
 
 const loops = 'packages/server/src/loops';
@@ -58,6 +58,24 @@ export const loopBugs: readonly PlantedBug[] = [
     find: 'await Promise.all([gateway?.stop(), loops?.stop()]);',
     replace: 'await gateway?.stop();',
     why: 'A restart cuts the answers of every loop but the first.',
+    server,
+  },
+  {
+    name: 'gateways-not-told-of-buckets',
+    breaks: [1],
+    file: 'packages/server/src/peers/peers.ts',
+    find: 'if (this.#bucketMarks.said(nodeId, mark)) this.#events.onBucketsChanged();',
+    replace: 'this.#bucketMarks.said(nodeId, mark);',
+    why: 'Gateways go on answering for the origin that a bucket pointed at before.',
+    server: ['moved-bucket'],
+  },
+  {
+    name: 'loop-that-stands-still-is-ready',
+    breaks: [9],
+    file: `${loops}/heartbeats.ts`,
+    find: 'return silentMs > standstillMs;',
+    replace: 'return silentMs > standstillMs && silentMs < 0;',
+    why: 'Nobody is told that a loop takes connections and answers none.',
     server,
   },
 ];

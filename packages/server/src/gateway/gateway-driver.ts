@@ -233,6 +233,11 @@ export class GatewayDriver implements GatewayEffects, PeerEvents, LocalReadEvent
     this.gateway.onNodeReached(this.#options.now(), nodeId);
   }
 
+  /** A node has other settings of buckets than it had. */
+  onBucketsChanged(): void {
+    this.gateway.onPoliciesChanged(this.#options.now());
+  }
+
   // Effects of the core.
 
   sendRead(read: ReadId, nodeId: number, request: ReadRequest): void {

@@ -73,6 +73,10 @@ export class PeerFetches implements PeerEvents {
     // Whether a node is worth asking again, the core finds out by itself.
   }
 
+  onBucketsChanged(): void {
+    // A node goes by its own settings.
+  }
+
   #end(fetch: FetchId, end: FetchEnd): void {
     if (this.#attempts.delete(fetch)) this.#events.onEnd(fetch, end);
   }

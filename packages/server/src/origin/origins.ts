@@ -110,6 +110,13 @@ export class Origins {
     return this.#byBucket.get(bucket) ?? this.#default;
   }
 
+  /** The identities of all buckets as one text: that of a bucket named '' stands for those without an origin of their own. */
+  allIdentities(): string {
+    const buckets = ['', ...[...this.#byBucket.keys()].sort()];
+    const named = buckets.map((bucket) => [bucket, this.identity(bucket)]);
+    return JSON.stringify(named);
+  }
+
   /** What the bucket's blocks are kept under: endpoint and real bucket. '' for a bucket without an origin. */
   identity(bucket: string): string {
     const origin = this.of(bucket);

@@ -21,6 +21,7 @@ import type {
 } from '@s3-accelerator/core/read.ts';
 import { Arena, CommandFlag } from '@s3-accelerator/native/native.ts';
 import type { ConnectionId, ListenerId, Reactor } from '@s3-accelerator/native/reactor.ts';
+import { encodeBucketMark } from '@s3-accelerator/protocol/bucket-mark.ts';
 import { FrameType } from '@s3-accelerator/protocol/frame.ts';
 import type { LinkPurpose } from '@s3-accelerator/protocol/handshake.ts';
 import {
@@ -72,6 +73,7 @@ export class LinkServer implements ReadAnswererOwner {
   /** Sends to askers that are gone, to be told after the current effect. */
   #unsent: number[] = [];
   #linksRefused = 0;
+  #bucketMark = 0;
   #isDraining = false;
 
   constructor(
@@ -91,6 +93,18 @@ export class LinkServer implements ReadAnswererOwner {
   /** Set by the composition: the ring that answers are marked with, and that askers get. */
   set ring(ring: LinkRing) {
     this.#context.ring = ring;
+  }
+
+  /** What stands for this node's buckets now (protocol/bucket-mark.ts), 0 while nobody knows: told to all that ask, now and as they come. */
+  tellBucketMark(mark: number): void {
+    this.#bucketMark = mark;
+    for (const link of this.#links) {
+      if (link.user instanceof ReadAnswerer && !link.user.exclusive) this.#sendBucketMark(link);
+    }
+  }
+
+  #sendBucketMark(link: Link): void {
+    if (this.#bucketMark !== 0) link.sendBytes(encodeBucketMark(this.#bucketMark));
   }
 
   /** The ring is another one now: who follows it over these links is told so, and asks. */
@@ -465,6 +479,8 @@ export class LinkServer implements ReadAnswererOwner {
       this.#strangers.delete(link);
       link.user = this.#userFor(link, purpose);
       link.user.onOpen(link, purpose);
+      // Before any answer: what is told later holds by it.
+      if (purpose === 'multiplexed') this.#sendBucketMark(link);
       // It connected just before the server stopped listening.
       if (this.#isDraining) link.sendBareFrame(FrameType.leaving, 0);
     },

@@ -8,6 +8,8 @@
  * The ring travels here too: a process that follows it asks for it when the link opens, and again when an answer or a pong carries the
  * mark of another ring, because of one mark at most once in `ringAskMs`.
  *
+ * So does what the node says of its buckets, unasked (protocol/bucket-mark.ts).
+ *
  * Invariants: every request is answered exactly once, so the number outstanding is exact; when the link is lost, every read
  * on it fails, and none elsewhere.
  */
@@ -15,6 +17,7 @@ import type { NodeMessage } from '@s3-accelerator/core/node-message.ts';
 import { newReadAnswer, type ReadRequest } from '@s3-accelerator/core/read.ts';
 import { Arena } from '@s3-accelerator/native/native.ts';
 import type { ConnectionId } from '@s3-accelerator/native/reactor.ts';
+import { decodeBucketMark } from '@s3-accelerator/protocol/bucket-mark.ts';
 import type { FrameHeader } from '@s3-accelerator/protocol/frame.ts';
 import { FrameType } from '@s3-accelerator/protocol/frame.ts';
 import { encodeNodeMessage, nodeMessageBytes } from '@s3-accelerator/protocol/node-message.ts';
@@ -46,6 +49,8 @@ const slowTicks = 2;
 /** Whoever opened the link. */
 export interface MultiplexedLinkOwner {
   onMultiplexedOpen(link: MultiplexedLink): void;
+  /** The node says what stands for its buckets. */
+  onBucketMark(mark: number): void;
   /** The node takes no further reads on it; it is lost once those under way are answered. */
   onMultiplexedLeaving(link: MultiplexedLink): void;
   /** `served`: whether it had been open. */
@@ -218,6 +223,12 @@ export class MultiplexedLink implements LinkUser, ReadLink {
       this.#isLeaving = true;
       this.#owner.onMultiplexedLeaving(this);
       this.#endIfDone();
+      return;
+    }
+    if (header.type === FrameType.bucketMark) {
+      const mark = decodeBucketMark(this.#context.reactor.input, start, end, header);
+      if (typeof mark === 'string') link.breakOff(mark);
+      else this.#owner.onBucketMark(mark);
       return;
     }
     const pending = this.#reads.get(header.requestId);

@@ -21,6 +21,14 @@ import type { PeerOptions } from './link-options.ts';
 import { MultiplexedLink } from './multiplexed-link.ts';
 import type { PendingRead, Reads } from './reads.ts';
 
+/** What becomes known of the node. */
+export interface PeerNews {
+  /** Its process was heard of. */
+  reached(): void;
+  /** It says what stands for its buckets. */
+  bucketMark(mark: number): void;
+}
+
 export class Peer implements ForwardWay {
   readonly host: string;
   readonly port: number;
@@ -31,7 +39,7 @@ export class Peer implements ForwardWay {
   readonly #multiplexed: (MultiplexedLink | null)[];
   readonly #exclusive: ExclusivePool;
   readonly #forward: ForwardPool;
-  readonly #reached: () => void;
+  readonly #news: PeerNews;
   #turn = 0;
   #wasReached = false;
   #isRetired = false;
@@ -46,9 +54,9 @@ export class Peer implements ForwardWay {
     host: string,
     port: number,
     options: PeerOptions,
-    reached: () => void,
+    news: PeerNews,
   ) {
-    this.#reached = reached;
+    this.#news = news;
     this.#context = context;
     this.#reads = reads;
     this.host = host;
@@ -116,7 +124,7 @@ export class Peer implements ForwardWay {
     if (this.#wasReached && !this.#isRetired) this.#takeMultiplexed();
     for (const link of this.#multiplexed) {
       if (link === null) continue;
-      if (link.hasSpoken) this.#reached();
+      if (link.hasSpoken) this.#news.reached();
       const verdict = link.watch();
       if (verdict === 'slow') this.#standStill(now);
       else if (verdict === 'silent') this.#loseReads(now);
@@ -135,7 +143,11 @@ export class Peer implements ForwardWay {
     this.#gate.succeeded();
     this.#stillSince = Infinity;
     this.#wasReached = true;
-    this.#reached();
+    this.#news.reached();
+  }
+
+  onBucketMark(mark: number): void {
+    this.#news.bucketMark(mark);
   }
 
   onMultiplexedLeaving(link: MultiplexedLink): void {

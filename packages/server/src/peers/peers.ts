@@ -11,9 +11,10 @@ import type { ReadRequest } from '@s3-accelerator/core/read.ts';
 import type { ConnectionId, Reactor } from '@s3-accelerator/native/reactor.ts';
 import type { FaultLog } from '../log.ts';
 import type { ForwardWay } from './asked-forward.ts';
+import { BucketMarks } from './bucket-marks.ts';
 import { LinkContext, type LinkRing } from './link-context.ts';
 import type { PeerOptions } from './link-options.ts';
-import { Peer } from './peer.ts';
+import { Peer, type PeerNews } from './peer.ts';
 import type { BodySink, PeerEvents } from './reads.ts';
 import { Reads } from './reads.ts';
 
@@ -33,6 +34,7 @@ export class Peers {
   readonly #peers = new Map<number, Peer>();
   /** Those that aren't members any more, until nothing is under way at them. */
   readonly #retired = new Set<Peer>();
+  readonly #bucketMarks = new BucketMarks();
   readonly #watch: ReturnType<typeof setInterval>;
 
   constructor(reactor: Reactor, options: PeerOptions, faults: FaultLog, events: PeerEvents) {
@@ -73,20 +75,29 @@ export class Peers {
   /** Makes these the nodes that can be asked. Others keep their links until what is under way there is over. */
   setMembers(members: readonly PeerAddress[]): void {
     const known = new Map(members.map((member) => [member.nodeId, member]));
+    const gone: number[] = [];
     for (const [nodeId, peer] of this.#peers) {
       const member = known.get(nodeId);
       if (member?.host === peer.host && member.port === peer.port) continue;
       this.#peers.delete(nodeId);
+      if (member === undefined) gone.push(nodeId);
       peer.retire();
       this.#retired.add(peer);
     }
     for (const peer of this.#retired) this.#closeIfIdle(peer);
+    const outdating = gone.filter((nodeId) => this.#bucketMarks.left(nodeId));
+    if (outdating.length > 0) this.#events.onBucketsChanged();
     for (const { nodeId, host, port } of members) {
       if (this.#peers.has(nodeId)) continue;
-      const reached = (): void => {
-        this.#events.onNodeReached(nodeId);
+      const news: PeerNews = {
+        reached: () => {
+          this.#events.onNodeReached(nodeId);
+        },
+        bucketMark: (mark) => {
+          if (this.#bucketMarks.said(nodeId, mark)) this.#events.onBucketsChanged();
+        },
       };
-      const peer = new Peer(this.#context, this.#reads, host, port, this.#options, reached);
+      const peer = new Peer(this.#context, this.#reads, host, port, this.#options, news);
       this.#peers.set(nodeId, peer);
     }
   }

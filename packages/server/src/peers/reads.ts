@@ -40,6 +40,8 @@ export interface PeerEvents {
   onBodyFailed(read: ReadId, queuedBytes: number): void;
   /** A node's process was heard of: it let a link in, or sent something over one. */
   onNodeReached(nodeId: number): void;
+  /** Buckets may point elsewhere now, or be cached otherwise: what nodes told before counts no more. */
+  onBucketsChanged(): void;
 }
 
 /** The link that a read uses. */

@@ -11,6 +11,7 @@ import type { NodeDriver } from '../node/node-driver.ts';
 import type { ForwardPort } from '../passthrough/forward.ts';
 import { defaultLinkServerOptions } from '../peers/link-options.ts';
 import { LinkServer } from '../peers/link-server.ts';
+import type { BucketSettings } from './bucket-settings.ts';
 import { innerListen } from './inner-links.ts';
 import { linkKey } from './link-key.ts';
 import type { ProcessContext } from './process-context.ts';
@@ -30,13 +31,14 @@ interface Answering {
   readonly slab: ReadableSlab;
   readonly driver: NodeDriver;
   readonly forward: ForwardPort;
+  readonly buckets: BucketSettings;
 }
 
 /** null in a process that nobody else has anything to ask of. */
 export function startNodeLinks(
   { config, inner, reactor, ring, log, faults, metrics }: NodeLinksContext,
   { id, maxLinks, listen = innerListen }: NodeConfig,
-  { slab, driver, forward }: Answering,
+  { slab, driver, forward, buckets }: Answering,
 ): NodeLinks | null {
   const cluster = config.cluster ?? inner;
   if (cluster === null) return null;
@@ -58,6 +60,10 @@ export function startNodeLinks(
   links.ring = ring;
   ring.onChange(() => {
     links.ringChanged();
+  });
+  links.tellBucketMark(buckets.mark);
+  buckets.onChange((mark) => {
+    links.tellBucketMark(mark);
   });
   driver.linkAnswers = new LinkAnswers(links, slab.readDescriptor);
   const { host } = listen;

@@ -19,6 +19,8 @@ import { Origins, type OriginCredentials, type OriginSettings } from '../origin/
 const firstTryMs = 5000;
 
 export class NodeOrigins {
+  /** Set by the composition: they were replaced. */
+  onReplaced: () => void = () => undefined;
   #current: Origins;
   #changes = 0;
   readonly #faults: FaultLog;
@@ -108,6 +110,7 @@ export class NodeOrigins {
   #replace(): void {
     this.#current = this.#originsOf();
     this.#changes += 1;
+    this.onReplaced();
   }
 
   #originsOf(): Origins {

@@ -199,6 +199,10 @@ export function startGateway(context: GatewayContext, gateway: GatewayConfig): R
   ring.onChange((changed) => {
     driver.gateway.onRing(now(), changed);
   });
+  // Nodes in other processes tell it over links.
+  node?.onBucketsChanged(() => {
+    driver.onBucketsChanged();
+  });
   const forward = new HomeForward({ ring, hash, local: node, peers });
   const passThrough = newPassThrough(server, forward, driver, hash);
   const requests = new RequestCounter(metrics.counter('s3accel_gateway_requests_total'));

@@ -5,7 +5,6 @@ import type { Hash128, U64 } from '@s3-accelerator/core/base/hash.ts';
 import { Layout } from '@s3-accelerator/core/layout.ts';
 import { defaultNodeLimits, type NodeLimits } from '@s3-accelerator/core/node/limits.ts';
 import type { Node } from '@s3-accelerator/core/node/node.ts';
-import type { BucketPolicy } from '@s3-accelerator/core/node/policy.ts';
 import { alignedMemory } from '@s3-accelerator/native/files.ts';
 import { knockAt } from '../cluster/first-contact.ts';
 import { joinCluster } from '../cluster/membership.ts';
@@ -34,6 +33,7 @@ import { NodeDriver } from '../node/node-driver.ts';
 import { ObjectHash } from '../object-hash.ts';
 import type { ForwardPort } from '../passthrough/forward.ts';
 import { defaultLinkServerOptions } from '../peers/link-options.ts';
+import { BucketSettings } from './bucket-settings.ts';
 import { linkKey } from './link-key.ts';
 import { startNodeLinks } from './node-links.ts';
 import { NodeOrigins } from './node-origins.ts';
@@ -52,6 +52,8 @@ export interface RunningNode {
   readonly forward: ForwardPort;
   /** null when it has its place in the cluster, else why not. */
   notReady(): string | null;
+  /** Buckets point elsewhere, or are cached otherwise: what was told of objects before counts no more. */
+  onBucketsChanged(listener: () => void): void;
   tick(): void;
   reload(config: Config): void;
   /** Gives up its place in the ring; it goes on serving what it holds. */
@@ -69,10 +71,6 @@ const randomSeed = (): U64 => {
   const bytes = randomBytes(8);
   return { hi: bytes.readUInt32LE(0), lo: bytes.readUInt32LE(4) };
 };
-
-function policies(cache: CacheConfig): (bucket: string) => BucketPolicy {
-  return (bucket) => cache.buckets.get(bucket) ?? cache.defaultPolicy;
-}
 
 /** What the data directory holds. */
 async function openedStore(
@@ -153,7 +151,7 @@ async function begin(
   const origins = new NodeOrigins(config, faults);
   releases.push(() => origins.stop());
   await origins.prepare(signal);
-  let policyOf = policies(cache);
+  const buckets = new BucketSettings(origins, cache);
 
   const opened = await openedStore(context, node, layout.blockBytes);
   const { store, directory, header } = opened;
@@ -169,7 +167,7 @@ async function begin(
     ring: ring.current,
     layout,
     limits: limitsOf(node, cache, config.cluster?.fallbackWindowS ?? 0),
-    policyOf: (bucket) => policyOf(bucket),
+    policyOf: (bucket) => buckets.policyOf(bucket),
     digest: new ObjectHash(origins),
     seed: randomSeed(),
     now,
@@ -184,7 +182,12 @@ async function begin(
   releases.push(() => {
     peers.close();
   });
-  const links = startNodeLinks({ ...context, inner }, node, { slab: files, driver, forward });
+  const links = startNodeLinks({ ...context, inner }, node, {
+    slab: files,
+    driver,
+    forward,
+    buckets,
+  });
   releases.push(() => links?.server.close());
   const gossip = links === null ? null : await startGossip(context, node, links.at);
 
@@ -208,9 +211,12 @@ async function begin(
     leave: () => {
       gossip?.leave();
     },
+    onBucketsChanged: (listener) => {
+      buckets.onChange(listener);
+    },
     reload: (wanted) => {
       origins.reload(wanted);
-      policyOf = policies(wanted.cache);
+      buckets.reload(wanted.cache);
     },
     stop: async () => {
       // Nobody has to find out that it is gone; what is under way is finished all the same.

@@ -79,6 +79,7 @@ export class Recorder implements PeerEvents {
   readonly answers: { read: number; answer: ReadAnswer }[] = [];
   readonly queued: number[] = [];
   readonly reached: number[] = [];
+  bucketChanges = 0;
   readonly failed: { read: number; queuedBytes: number }[] = [];
   onEach: (read: number, answer: ReadAnswer) => void = () => undefined;
 
@@ -97,6 +98,10 @@ export class Recorder implements PeerEvents {
 
   onNodeReached(nodeId: number): void {
     this.reached.push(nodeId);
+  }
+
+  onBucketsChanged(): void {
+    this.bucketChanges += 1;
   }
 
   /** The answer to a read, as 'metadata', 'bytes' or the kind of failure. */
