@@ -1,7 +1,8 @@
 /**
  * How many MACs are checked: a flood of false packets must not cost more than this, nor keep the members' own out.
  *
- * Who sent a valid packet before has a budget of its own; all others share one. An address can be forged, so a flood may use
+ * A member that sent a valid packet from its own address before has a budget of its own; all others share one, and with it all copies of
+ * packets that somebody recorded and plays back from elsewhere. An address can be forged, so a flood may use
  * up the budget of a member that it names: that member's packets get lost then, which gossip copes with, and nobody
  * else's. And there is a budget of all together.
  *

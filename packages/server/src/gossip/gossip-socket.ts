@@ -167,7 +167,6 @@ export class GossipSocket {
       );
       return;
     }
-    this.#budget.remember(now, from);
     const fault = decodeGossip(datagram, length, this.#packet);
     if (fault !== null) {
       counters.malformed += 1;
@@ -178,7 +177,13 @@ export class GossipSocket {
       );
       return;
     }
+    if (comesFromItsSender(from, this.#packet)) this.#budget.remember(now, from);
     counters.packetsReceived += 1;
     this.onPacket(from, this.#packet);
   }
+}
+
+/** Whether a packet comes from where its sender says that it is. One that was recorded and is played back from elsewhere doesn't. */
+function comesFromItsSender(from: string, { isMember, sender, updates: [own] }: Packet): boolean {
+  return isMember && own?.nodeId === sender && own.address === from;
 }

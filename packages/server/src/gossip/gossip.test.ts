@@ -182,6 +182,41 @@ test('a flood of false packets and garbage is counted, checked only within budge
   for (const { rings } of all) assert.equal(rings.length, 1);
 });
 
+test('a member’s packets that are played back from other addresses share the budget of strangers', async (context) => {
+  const recorder = createSocket('udp4');
+  context.after(() => {
+    recorder.close();
+  });
+  await new Promise<void>((resolve) => recorder.bind(0, '127.0.0.1', resolve));
+  const recorded = new Promise<Buffer>((resolve) => {
+    recorder.on('message', (datagram: Buffer) => {
+      // One that joins says nothing of itself yet.
+      if (process.gossip.ring !== null) resolve(datagram);
+    });
+  });
+  const socket = await openSocket();
+  const self = { nodeId: 0, weight: 1, address: `127.0.0.1:${socket.port}` };
+  const elsewhere = { nodeId: 1, weight: 1, address: `127.0.0.1:${recorder.address().port}` };
+  const process = startOn(socket, self, [self, elsewhere]);
+  context.after(() => process.gossip.stop());
+  // Its clock stands still: what each may send at once is all that there is.
+  const listen = { host: '127.0.0.1', port: 0 };
+  const target = await GossipSocket.open({ listen, key: secret, faults, now: () => 0 });
+  context.after(() => target.close());
+
+  const datagram = await recorded;
+  const { counters, port } = target;
+  const seen = (): number => counters.packetsReceived + counters.unchecked;
+  for (let player = 0; player < 30; player++) {
+    const copies = createSocket('udp4');
+    const before = seen();
+    for (let i = 0; i < 50; i++) copies.send(datagram, port, '127.0.0.1');
+    await until('the batch has arrived', () => seen() >= before + 50);
+    copies.close();
+  }
+  assert.deepEqual([counters.packetsReceived, counters.unchecked], [1000, 500]);
+});
+
 test('an address that is taken is refused with the system’s reason', async () => {
   const socket = await openSocket();
   await assert.rejects(openSocket(secret, socket.port), { code: 'EADDRINUSE' });
