@@ -27,6 +27,8 @@ const timing = {
   joinPatienceMs: 150,
   claimMs: 90,
 };
+/** For tests in which nobody may pass for dead, for alone or for gone because the machine had no time for others. */
+const patient = { ...timing, probeMs: 1000, ackMs: 500, joinPatienceMs: 1500, claimMs: 1500 };
 const secret = gossipKey(new Secret('a long and random secret'));
 
 interface Process {
@@ -40,7 +42,12 @@ interface Process {
 const openSocket = (key = secret, port = 0): Promise<GossipSocket> =>
   GossipSocket.open({ listen: { host: '127.0.0.1', port }, key, faults, now });
 
-function startOn(socket: GossipSocket, self: Member, seeds: readonly Member[]): Process {
+function startOn(
+  socket: GossipSocket,
+  self: Member,
+  seeds: readonly Member[],
+  pace = timing,
+): Process {
   const rings: Ring[] = [];
   const conflicts: Conflict[] = [];
   const events = {
@@ -49,19 +56,19 @@ function startOn(socket: GossipSocket, self: Member, seeds: readonly Member[]): 
     memberChanged: (): void => undefined,
     mustStop: (conflict: Conflict): void => void conflicts.push(conflict),
   };
-  const gossip = new Gossip({ socket, self, seeds, timing, events, log, now });
+  const gossip = new Gossip({ socket, self, seeds, timing: pace, events, log, now });
   return { gossip, socket, self, rings, conflicts };
 }
 
 /** Processes of one configuration, each with a socket of its own. */
-async function startAll(context: TestContext, count: number): Promise<Process[]> {
+async function startAll(context: TestContext, count: number, pace = timing): Promise<Process[]> {
   const sockets = await Promise.all(Array.from({ length: count }, () => openSocket()));
   const nodes = sockets.map((socket, nodeId) => ({
     nodeId,
     weight: 1,
     address: `127.0.0.1:${socket.port}`,
   }));
-  const processes = sockets.map((socket, nodeId) => startOn(socket, nodes[nodeId]!, nodes));
+  const processes = sockets.map((socket, nodeId) => startOn(socket, nodes[nodeId]!, nodes, pace));
   context.after(() => Promise.all(processes.map(({ gossip }) => stopOnce(gossip))));
   return processes;
 }
@@ -123,7 +130,7 @@ test('a process that leaves is out of the ring at once and answers until it stop
 });
 
 test('a process with another’s id gives way', async (context) => {
-  const all = await startAll(context, 2);
+  const all = await startAll(context, 2, patient);
   await until('one ring', () => agree(all, '0,1'));
   // Known from itself, not only from the configuration.
   const hasMet = ({ gossip }: Process): boolean =>
@@ -131,7 +138,7 @@ test('a process with another’s id gives way', async (context) => {
   await until('both have met', () => all.every(hasMet));
   const socket = await openSocket();
   const self = { nodeId: 1, weight: 1, address: `127.0.0.1:${socket.port}` };
-  const rival = startOn(socket, self, [all[0]!.self, self]);
+  const rival = startOn(socket, self, [all[0]!.self, self], patient);
   context.after(() => rival.gossip.stop());
   await until('the rival gives way', () => rival.conflicts.length > 0);
   assert.deepEqual(rival.conflicts, [
