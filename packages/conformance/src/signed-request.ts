@@ -56,8 +56,26 @@ export const silenceMs = 30_000;
 
 const emptyHash = sha256('');
 
+/** A request as it goes onto the wire, signed and framed. */
+export interface SignedRequest {
+  readonly method: string;
+  readonly target: string;
+  readonly headers: readonly (readonly [string, string])[];
+  readonly body: Buffer;
+}
+
 /** Sends one signed request. @throws on a broken connection */
 export async function sendSigned(site: Site, raw: RawRequest): Promise<RawAnswer> {
+  return sendAsSigned(site, signRequest(site, raw));
+}
+
+/** @throws on a broken connection */
+export function sendAsSigned(site: Site, signed: SignedRequest): Promise<RawAnswer> {
+  return exchange(site.endpoint, signed.method, signed.target, signed.headers, signed.body);
+}
+
+/** Hashes, frames and signs it: all that is a client's own work. */
+export function signRequest(site: Site, raw: RawRequest): SignedRequest {
   const form = raw.form ?? 'hash';
   const body = raw.body ?? Buffer.alloc(0);
   const payloadHash =
@@ -91,7 +109,7 @@ export async function sendSigned(site: Site, raw: RawRequest): Promise<RawAnswer
   }
   if (raw.presented !== undefined) headers[0] = ['host', raw.presented];
   const prefix = raw.authority === undefined ? '' : `http://${raw.authority}`;
-  return exchange(site.endpoint, raw.method, `${prefix}${raw.target}`, headers, sent);
+  return { method: raw.method, target: `${prefix}${raw.target}`, headers, body: sent };
 }
 
 /** Sends a request as it stands: for presigned targets and for requests without a signature. */

@@ -1,54 +1,82 @@
 /**
- * `node packages/conformance/src/uploads.ts`: how fast uploads are through the accelerator, beside the same ones straight to the
- * embedded S3, and how much memory the accelerator takes for them. The target is 90% of direct throughput at constant memory.
+ * `node packages/conformance/src/uploads.ts [--form FORM] [--rounds N] [--mebibytes N]`: how fast uploads are through the
+ * accelerator, beside the same ones straight to the embedded S3, what CPU time the accelerator spends on each MiB of them, and
+ * how much memory. The target is 90% of direct throughput at constant memory.
  *
- * Rounds take turns, so that a machine that is busy with something else is so for both. Each upload is signed with
- * UNSIGNED-PAYLOAD, as most clients do over TLS: hashing would be the client's own time.
+ * Rounds take turns, so that a machine that is busy with something else is so for both. Hashing, framing and signing are the
+ * client's own work, done before the clock starts. The ratio depends on how many cores three programs share; the CPU time a MiB
+ * doesn't.
  */
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { startAccelerator } from './origins/accelerator.ts';
 import { startMemoryS3 } from './origins/memory-s3.ts';
-import type { StartedOrigin } from './origins/started-origin.ts';
-import { sendSigned } from './signed-request.ts';
+import type { StartedOrigin, StartedProcess } from './origins/started-origin.ts';
+import { sendAsSigned, signRequest } from './signed-request.ts';
+import type { RawRequest } from './signed-request.ts';
 import { patternBytes } from './target.ts';
 
-const bytesEach = 64 * 1024 * 1024;
+const mebibyte = 1024 * 1024;
 const target = 0.9;
+
+/** How clients say what their body is: most over TLS leave it unsigned; current SDKs add a checksum as a trailer. */
+export const uploadForms = ['unsigned', 'hash', 'signed-chunks', 'trailer'] as const;
+export type UploadForm = (typeof uploadForms)[number];
 
 export interface UploadFigures {
   /** Medians over all rounds, in bytes a second. */
   readonly direct: number;
   readonly through: number;
   readonly ratio: number;
+  /** CPU microseconds a MiB of uploads through the accelerator: its own process's, and the embedded S3's. */
+  readonly acceleratorCpu: number;
+  readonly originCpu: number;
   /** The accelerator's resident memory before the first upload and at most after one. */
   readonly residentBefore: number;
   readonly residentMost: number;
 }
 
 /** Uploads `size` bytes in each round, `rounds` times by each way. @throws when one is refused */
-export async function measureUploads(rounds: number, size = bytesEach): Promise<UploadFigures> {
+export async function measureUploads(
+  rounds: number,
+  size: number,
+  form: UploadForm = 'unsigned',
+): Promise<UploadFigures> {
   const origin = await startMemoryS3();
   try {
     const accelerator = await startAccelerator(origin);
     try {
       const body = patternBytes(size, 'upload');
-      await upload(origin, { method: 'PUT', target: '/uploads', body: Buffer.alloc(0) });
+      await upload(origin, { method: 'PUT', target: '/uploads' });
       const put = (site: StartedOrigin): Promise<number> =>
-        upload(site, { method: 'PUT', target: '/uploads/key', body });
+        upload(site, { method: 'PUT', target: '/uploads/key', ...inForm(form, body) });
       await put(origin);
       await put(accelerator);
-      const residentBefore = residentBytes(accelerator.pid);
+      const residentBefore = residentBytes(accelerator);
       const direct: number[] = [];
       const through: number[] = [];
+      const cpu = { accelerator: 0, origin: 0 };
       let residentMost = 0;
       for (let round = 0; round < rounds; round += 1) {
         direct.push(await put(origin));
+        const before = { accelerator: cpuSeconds(accelerator), origin: cpuSeconds(origin) };
         through.push(await put(accelerator));
-        residentMost = Math.max(residentMost, residentBytes(accelerator.pid));
+        cpu.accelerator += cpuSeconds(accelerator) - before.accelerator;
+        cpu.origin += cpuSeconds(origin) - before.origin;
+        residentMost = Math.max(residentMost, residentBytes(accelerator));
       }
       const rates = { direct: median(direct), through: median(through) };
-      return { ...rates, ratio: rates.through / rates.direct, residentBefore, residentMost };
+      const perMebibyte = (seconds: number): number => (seconds * 1e6 * mebibyte) / (rounds * size);
+      return {
+        ...rates,
+        ratio: rates.through / rates.direct,
+        acceleratorCpu: perMebibyte(cpu.accelerator),
+        originCpu: perMebibyte(cpu.origin),
+        residentBefore,
+        residentMost,
+      };
     } finally {
       await accelerator.stop();
     }
@@ -57,19 +85,42 @@ export async function measureUploads(rounds: number, size = bytesEach): Promise<
   }
 }
 
-/** Bytes a second. */
-async function upload(
-  site: StartedOrigin,
-  request: { method: string; target: string; body: Buffer },
-): Promise<number> {
-  const started = performance.now();
-  const answer = await sendSigned(site, { ...request, form: 'unsigned' });
-  if (answer.status !== 200) throw new Error(`an upload was answered ${answer.status}`);
-  return (request.body.length * 1000) / (performance.now() - started);
+function inForm(form: UploadForm, body: Buffer): Pick<RawRequest, 'body' | 'form' | 'trailer'> {
+  switch (form) {
+    case 'unsigned':
+    case 'hash':
+      return { body, form };
+    case 'signed-chunks':
+      return { body, form: 'STREAMING-AWS4-HMAC-SHA256-PAYLOAD' };
+    case 'trailer': {
+      const checksum = createHash('sha256').update(body).digest('base64');
+      const trailer = ['x-amz-checksum-sha256', checksum] as const;
+      return { body, form: 'STREAMING-UNSIGNED-PAYLOAD-TRAILER', trailer };
+    }
+  }
 }
 
-function residentBytes(pid: number): number {
+/** Bytes a second. */
+async function upload(site: StartedOrigin, request: RawRequest): Promise<number> {
+  const signed = signRequest(site, request);
+  const started = performance.now();
+  const answer = await sendAsSigned(site, signed);
+  if (answer.status !== 200) throw new Error(`an upload was answered ${answer.status}`);
+  return (signed.body.length * 1000) / (performance.now() - started);
+}
+
+function residentBytes({ pid }: StartedProcess): number {
   return Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * 4096;
+}
+
+const ticksPerSecond = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
+
+/** User and system time of a process and all its threads so far. */
+function cpuSeconds({ pid }: StartedProcess): number {
+  // The command in parentheses may contain spaces: fields are counted from behind it.
+  const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
 }
 
 function median(values: readonly number[]): number {
@@ -77,12 +128,24 @@ function median(values: readonly number[]): number {
 }
 
 if (import.meta.main) {
-  const { values } = parseArgs({ options: { rounds: { type: 'string', default: '15' } } });
-  const figures = await measureUploads(Number(values.rounds));
+  const { values } = parseArgs({
+    options: {
+      form: { type: 'string', default: 'unsigned' },
+      rounds: { type: 'string', default: '15' },
+      mebibytes: { type: 'string', default: '64' },
+    },
+  });
+  const form = uploadForms.find((known) => known === values.form);
+  if (form === undefined) throw new Error(`--form is one of ${uploadForms.join(', ')}`);
+  const size = Number(values.mebibytes) * mebibyte;
+  const figures = await measureUploads(Number(values.rounds), size, form);
   const mb = (bytes: number): string => (bytes / 1e6).toFixed(0);
   console.log(`direct   ${mb(figures.direct)} MB/s`);
   console.log(
     `through  ${mb(figures.through)} MB/s, ${(figures.ratio * 100).toFixed(0)}% (target ${target * 100}%)`,
+  );
+  console.log(
+    `CPU      ${figures.acceleratorCpu.toFixed(0)} µs a MiB in the accelerator, ${figures.originCpu.toFixed(0)} µs in the S3`,
   );
   console.log(
     `memory   ${mb(figures.residentBefore)} MB before, ${mb(figures.residentMost)} MB at most`,

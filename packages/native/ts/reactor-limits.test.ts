@@ -105,6 +105,29 @@ test('early execution inside a batch keeps the input that is still being read', 
   assertSameBytes(two.client.bytes(), bytes[1]!);
 });
 
+test('bytes of the input are sent from there, within a batch and for a reader that comes late', async (context) => {
+  const reactor = startReactor(context, { outputBytes: 4096 });
+  let received = 0;
+  const server = listen(reactor, (owner) => {
+    owner.onBytes = (id, start, length) => {
+      received += 1;
+      reactor.writeBytes(id, reactor.input.subarray(start, start + length));
+    };
+  });
+  const { client } = await connectClient(context, server);
+  const bytes = pattern(4_000_000, 7);
+  client.socket.pause();
+  client.socket.write(bytes);
+  const before = reactor.stats().commands;
+  await eventually('the first', () => received > 0);
+  await settle();
+  client.socket.resume();
+  await eventually('all bytes', () => client.length === bytes.length);
+  assertSameBytes(client.bytes(), bytes);
+  // Copies would have gone through the output arena, 4 KiB with each command.
+  assert.ok(reactor.stats().commands - before <= received);
+});
+
 test('a deadline closes an idle connection, and progress postpones it', async (context) => {
   const reactor = startReactor(context);
   const server = listen(reactor, (owner) => {

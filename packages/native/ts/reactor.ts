@@ -233,8 +233,13 @@ export class Reactor {
     commands[at + 6] = flags;
   }
 
-  /** Queues a copy of any bytes, of any length. */
+  /** Queues any bytes, of any length. They are copied, unless they were received in this batch: then they are sent from there. */
   writeBytes(id: ConnectionId, bytes: Uint8Array, token = 0, flags = 0): void {
+    if (this.#inBatch && bytes.buffer === this.input.buffer) {
+      const offset = bytes.byteOffset - this.input.byteOffset;
+      this.write(id, Arena.input, offset, bytes.length, token, flags);
+      return;
+    }
     let sent = 0;
     do {
       const length = Math.min(bytes.length - sent, this.output.length);

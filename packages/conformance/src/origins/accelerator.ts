@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { answers, Child } from './child.ts';
 import { freePort } from './free-port.ts';
-import type { StartedOrigin } from './started-origin.ts';
+import type { StartedOrigin, StartedProcess } from './started-origin.ts';
 
 const program = join(import.meta.dirname, '../../../server/bin/s3-accelerator.mjs');
 const credentials = {
@@ -12,8 +12,7 @@ const credentials = {
   secretAccessKey: 'suite-credential-for-the-gateway',
 } as const;
 
-export interface Accelerator extends StartedOrigin {
-  readonly pid: number;
+export interface Accelerator extends StartedProcess {
   /** How many reads of blocks its disk has answered. */
   blocksFromDisk(): Promise<number>;
 }

@@ -2,11 +2,11 @@
 import { join } from 'node:path';
 import { answers, Child } from './child.ts';
 import { freePort } from './free-port.ts';
-import type { StartedOrigin } from './started-origin.ts';
+import type { StartedProcess } from './started-origin.ts';
 
 const script = join(import.meta.dirname, '../../../memory-s3/src/main.ts');
 
-export async function startMemoryS3(): Promise<StartedOrigin> {
+export async function startMemoryS3(): Promise<StartedProcess> {
   const port = await freePort();
   const child = new Child('memory-s3', [
     process.execPath,
@@ -25,6 +25,7 @@ export async function startMemoryS3(): Promise<StartedOrigin> {
     region: 'us-east-1',
     credentials: { accessKeyId: 'local-identity', secretAccessKey: 'local-credential' },
     checksumTrailers: true,
+    pid: child.pid,
     stop: () => child.stop(),
   };
 }

@@ -11,3 +11,8 @@ export interface StartedOrigin {
   readonly checksumTrailers: boolean;
   stop(): Promise<void>;
 }
+
+/** One that is a single process. */
+export interface StartedProcess extends StartedOrigin {
+  readonly pid: number;
+}

@@ -232,10 +232,18 @@ export const authorisationBugs: readonly PlantedBug[] = [
     name: 'body-committed-before-it-is-verified',
     breaks: [7],
     file: 'packages/server/src/auth/withheld-tail.ts',
-    find: '    const out = Buffer.allocUnsafe(kept + bytes.length - 1);',
-    replace:
-      '    if (kept === 0 && bytes.length === 1) return emit(bytes);\n    const out = Buffer.allocUnsafe(kept + bytes.length - 1);',
+    find: '    this.#free = length - 1;',
+    replace: '    this.#free = length === 1 ? 1 : length - 1;',
     why: 'An upload of one byte is stored although its signature is wrong.',
+    server,
+  },
+  {
+    name: 'upload-block-used-again-before-it-is-sent',
+    breaks: [1],
+    file: 'packages/server/src/origin/request-body.ts',
+    find: '    this.#givenAtPause = this.#pushedBytes - this.readableLength;',
+    replace: '    this.#givenAtPause = this.#pushedBytes + blockBytes;',
+    why: 'A block of an upload is written over while a slow origin has yet to take it.',
     server,
   },
 ];

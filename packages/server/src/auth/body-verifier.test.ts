@@ -52,7 +52,7 @@ function run(
   wire: string,
   pieceSize = wire.length + 1,
 ): Outcome {
-  const checked = verifier(expected);
+  const checked = verifier({ contentLength: wire.length, ...expected });
   let body = '';
   const emit = (bytes: Uint8Array): void => {
     body += Buffer.from(bytes).toString('latin1');

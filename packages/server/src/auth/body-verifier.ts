@@ -88,12 +88,13 @@ export type VerifierResult =
   | { readonly ok: true; readonly verifier: BodyVerifier }
   | { readonly ok: false; readonly code: ErrorCode };
 
-/** Refuses what can't be verified: an unknown length under aws-chunked, or trailers that nobody can check. */
+/** Refuses what can't be verified: an unknown length where the end must be withheld, or trailers that nobody can check. */
 export function newBodyVerifier(expected: BodyExpectation): VerifierResult {
   switch (expected.form) {
     case 'unsigned':
       return { ok: true, verifier: new UnsignedBody(expected.contentLength) };
     case 'hash':
+      if (expected.contentLength === null) return { ok: false, code: 'MissingContentLength' };
       return { ok: true, verifier: new HashedBody(expected.contentLength, expected.hash) };
     case 'signedChunks':
     case 'signedChunksTrailer':
@@ -132,23 +133,28 @@ class UnsignedBody implements BodyVerifier {
 class HashedBody implements BodyVerifier {
   readonly declaredTrailers: readonly string[] = [];
   readonly trailers: readonly Trailer[] = [];
-  readonly decodedLength: number | null;
+  readonly decodedLength: number;
   readonly #expected: string;
   readonly #hash = createHash('sha256');
-  readonly #tail = new WithheldTail();
+  readonly #tail: WithheldTail;
+  #length = 0;
 
-  constructor(length: number | null, expected: string) {
+  constructor(length: number, expected: string) {
     this.decodedLength = length;
+    this.#tail = new WithheldTail(length);
     this.#expected = expected;
   }
 
   push(bytes: Uint8Array, emit: EmitBody): ErrorCode | null {
+    this.#length += bytes.length;
+    if (this.#length > this.decodedLength) return 'IncompleteBody';
     this.#hash.update(bytes);
     this.#tail.push(bytes, emit);
     return null;
   }
 
   end(emit: EmitBody): ErrorCode | null {
+    if (this.#length !== this.decodedLength) return 'IncompleteBody';
     if (this.#hash.digest('hex') !== this.#expected) return 'XAmzContentSHA256Mismatch';
     this.#tail.release(emit);
     return null;
@@ -212,13 +218,14 @@ class AwsChunkedBody implements BodyVerifier, AwsChunkedSink {
   readonly #chain: SignatureChain | null;
   readonly #signsTrailer: boolean;
   readonly #checksums: ReadonlyMap<string, Checksum>;
-  readonly #tail = new WithheldTail();
+  readonly #tail: WithheldTail;
   #emit: EmitBody = () => undefined;
   #length = 0;
   #trailerSignature = '';
 
   constructor(expected: BodyExpectation, decodedLength: number) {
     this.decodedLength = decodedLength;
+    this.#tail = new WithheldTail(decodedLength);
     this.declaredTrailers = expected.declaredTrailers;
     this.#chain = expected.signing === null ? null : new SignatureChain(expected.signing);
     this.#signsTrailer = expected.form === 'signedChunksTrailer';

@@ -7,19 +7,26 @@
 export type EmitBody = (bytes: Uint8Array) => void;
 
 export class WithheldTail {
+  /** Bytes that may be passed on before the last one. */
+  #free: number;
   #last = 0;
   #hasLast = false;
 
-  /** Passes on all bytes so far but the last, copied. */
+  /** Of a body of `length` bytes. */
+  constructor(length: number) {
+    this.#free = length - 1;
+  }
+
+  /** Passes bytes on as they are, all but the last one of the body, and nothing beyond it. */
   push(bytes: Uint8Array, emit: EmitBody): void {
     if (bytes.length === 0) return;
-    const kept = this.#hasLast ? 1 : 0;
-    const out = Buffer.allocUnsafe(kept + bytes.length - 1);
-    if (kept === 1) out[0] = this.#last;
-    out.set(bytes.subarray(0, bytes.length - 1), kept);
-    this.#last = bytes[bytes.length - 1]!;
-    this.#hasLast = true;
-    if (out.length > 0) emit(out);
+    const now = Math.min(this.#free, bytes.length);
+    this.#free -= now;
+    if (now < bytes.length) {
+      this.#last = bytes[now]!;
+      this.#hasLast = true;
+    }
+    if (now > 0) emit(now === bytes.length ? bytes : bytes.subarray(0, now));
   }
 
   /** The body is right: passes on its last byte, if it has any. */

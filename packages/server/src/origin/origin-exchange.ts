@@ -108,8 +108,8 @@ export class OriginExchange {
     this.#host = host;
     this.#request = request;
     this.#listener = listener;
-    const streams = request.bodyLength !== null && request.bodyLength > 0;
-    this.#body = streams ? new RequestBody(() => this.#drained()) : null;
+    const length = request.bodyLength ?? 0;
+    this.#body = length > 0 ? new RequestBody(length, () => this.#drained()) : null;
     this.#movedAt = performance.now();
     host.counters.inFlight++;
     queueMicrotask(() => {
