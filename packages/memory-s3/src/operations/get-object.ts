@@ -21,6 +21,8 @@ const overrides: readonly (readonly [parameter: string, header: string])[] = [
   ['response-content-type', 'content-type'],
   ['response-expires', 'expires'],
 ];
+/** No control characters: a line end would begin another header. */
+const headerCanHold = /^[\x20-\x7e\x80-\xff]*$/;
 const notModifiedNames = new Set(['etag', 'last-modified', 'cache-control', 'expires']);
 
 export function getObject(context: Context): Answer {
@@ -59,7 +61,13 @@ function overridden(headers: Header[], request: S3Request): Header[] {
   const replaced = new Map<string, string>();
   for (const [name, header] of overrides) {
     const value = parameter(request, name);
-    if (value !== null) replaced.set(header, value);
+    if (value === null) continue;
+    if (!headerCanHold.test(value)) {
+      throw new S3Error('InvalidArgument', 'Header value cannot be represented using ISO-8859-1.', {
+        ArgumentName: name,
+      });
+    }
+    replaced.set(header, value);
   }
   return [...headers.filter(([name]) => !replaced.has(name)), ...replaced];
 }

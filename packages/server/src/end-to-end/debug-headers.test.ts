@@ -30,8 +30,10 @@ test('a hit, a miss and what goes by the cache say so to those who ask', async (
     assert.equal(await stateOf(rig, head), 'miss');
     assert.equal(await stateOf(rig, head), 'hit');
     assert.equal(await stateOf(rig, { method: 'GET', target: '/bucket?list-type=2' }), 'bypass');
-    const target = `${pathOf('bucket', 'key')}?response-content-type=a%2Fb`;
-    assert.equal(await stateOf(rig, { method: 'GET', target }), 'bypass');
+    const overriding = `${pathOf('bucket', 'key')}?response-content-type=a%2Fb`;
+    assert.equal(await stateOf(rig, { method: 'GET', target: overriding }), 'hit');
+    const version = `${pathOf('bucket', 'key')}?versionId=null`;
+    assert.equal(await stateOf(rig, { method: 'GET', target: version }), 'bypass');
     assert.equal(await stateOf(rig, get, []), '');
     assert.equal(await stateOf(rig, get, [['x-accel-debug', '0']]), '');
     for (const { headers } of rig.s3.traffic.log) assert.ok(!headers.has('x-accel-debug'));

@@ -92,6 +92,22 @@ interface Read {
 }
 
 /** Any read there is: whole, a part, without a body, by conditions, with overrides and checksums. */
+const overriding = 'response-content-type=text%2Fcsv&response-cache-control=no-store';
+/** What some header can't hold or some reader reads otherwise, and all six at once. */
+const oddOverrides = [
+  'response-content-type=',
+  'response-content-type=%20text%2Fcsv%20',
+  'response-content-type=a%0D%0Ainjected:%20b',
+  'response-content-type=a%00b',
+  'response-content-disposition=%C3%A9',
+  'response-content-disposition=attachment%3B+filename%3Da',
+  'response-content-disposition=attachment;filename=a',
+  `response-content-language=${'a'.repeat(1100)}`,
+  'response-content-type=a%2Fb&response-content-disposition=inline%3B%20filename%3D%22a%20b%22' +
+    '&response-cache-control=no-cache&response-content-language=de&response-content-encoding=x' +
+    '&response-expires=Thu%2C%2001%20Jan%202026%2000%3A00%3A00%20GMT',
+];
+
 function readsOf(etag: string): Read[] {
   const headers: (readonly HeaderLine[])[] = [
     [],
@@ -108,10 +124,10 @@ function readsOf(etag: string): Read[] {
     [['if-modified-since', 'Thu, 01 Jan 2037 00:00:00 GMT']],
     [['accept-encoding', 'gzip, br']],
   ];
-  const overriding = 'response-content-type=text%2Fcsv&response-cache-control=no-store';
   return (['GET', 'HEAD'] as const).flatMap((method) => [
     ...headers.map((one): Read => ({ method, headers: one })),
-    { method, query: overriding },
+    ...headers.map((one): Read => ({ method, headers: one, query: overriding })),
+    ...oddOverrides.map((query): Read => ({ method, query })),
     { method, query: 'x-id=GetObject' },
     { method, query: 'partNumber=1' },
   ]);

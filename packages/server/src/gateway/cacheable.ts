@@ -8,6 +8,7 @@ import { isAuthenticationParameter, type QueryParameter } from '@s3-accelerator/
 import type { Operation } from '../auth/operation.ts';
 import { HeaderSlot } from '../http/header-slots.ts';
 import { headerStride, type RequestHead } from '../http/request-head.ts';
+import { isOverride } from './response-overrides.ts';
 
 const ascii = (text: string): Uint8Array => Buffer.from(text, 'latin1');
 const amzPrefix = ascii('x-amz-');
@@ -46,10 +47,13 @@ function hasPlainHeaders(head: RequestHead): boolean {
 }
 
 function hasPlainQuery(parameters: readonly QueryParameter[]): boolean {
-  return parameters.every(({ name }) => {
-    const folded = name.toLowerCase();
+  return parameters.every((parameter) => {
+    const folded = parameter.name.toLowerCase();
     return (
-      folded === 'x-id' || folded === 'x-amz-checksum-mode' || isAuthenticationParameter(folded)
+      folded === 'x-id' ||
+      folded === 'x-amz-checksum-mode' ||
+      isAuthenticationParameter(folded) ||
+      isOverride(parameter)
     );
   });
 }

@@ -44,6 +44,7 @@ import { CacheReport } from './cache-report.ts';
 import { LocalReads, type LocalReadEvents } from './local-reads.ts';
 import { ObjectHeads } from './object-heads.ts';
 import { RemoteReads } from './remote-reads.ts';
+import { noOverrides, type ResponseOverride } from './response-overrides.ts';
 
 /** Nodes in other processes, by node id. */
 export interface RemoteNodes {
@@ -117,6 +118,7 @@ export class GatewayDriver implements GatewayEffects, PeerEvents, LocalReadEvent
   #isDraining = false;
   /** By connection slot. */
   readonly #wantsChecksums: boolean[] = [];
+  readonly #overrides: (readonly ResponseOverride[])[] = [];
   /** Slots whose client was gone when their bytes should have been sent. */
   readonly #unsentSlots: number[] = [];
 
@@ -136,9 +138,18 @@ export class GatewayDriver implements GatewayEffects, PeerEvents, LocalReadEvent
 
   // What happens at clients.
 
-  /** A client's authorised GET or HEAD of an object. `isReported` says that its answer has a debug header. */
-  onRequest(exchange: ExchangeId, request: ClientRequest, isReported: boolean): void {
+  /**
+   * A client's authorised GET or HEAD of an object. `overrides` go into the head of its answer; `isReported` says that it has a debug
+   * header.
+   */
+  onRequest(
+    exchange: ExchangeId,
+    request: ClientRequest,
+    overrides: readonly ResponseOverride[],
+    isReported: boolean,
+  ): void {
     const now = this.#options.now();
+    this.#overrides[exchange & slotMask] = overrides;
     this.#wantsChecksums[exchange & slotMask] = request.wantsChecksums;
     this.#report.begin(exchange, isReported, now);
     this.gateway.onRequest(now, exchange, request);
@@ -281,6 +292,7 @@ export class GatewayDriver implements GatewayEffects, PeerEvents, LocalReadEvent
       first,
       length,
       withChecksums,
+      this.#overrides[exchange & slotMask] ?? noOverrides,
       this.#report.of(exchange as ExchangeId, this.#options.now(), known, restarts),
     );
     this.#headOffset = heads.offset;

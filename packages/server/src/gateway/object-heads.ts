@@ -8,6 +8,7 @@ import type { ExchangeId } from '../http/exchange.ts';
 import type { HttpServer } from '../http/http-server.ts';
 import { noBody } from '../http/response-writer.ts';
 import { writeReport, type CacheNote } from './cache-report.ts';
+import { writeOverridden, type ResponseOverride } from './response-overrides.ts';
 
 const checksumPrefix = Buffer.from('x-amz-checksum-', 'latin1');
 const LF = 0x0a;
@@ -47,13 +48,16 @@ export class ObjectHeads {
     first: number,
     length: number,
     withChecksums: boolean,
+    overrides: readonly ResponseOverride[],
     note: CacheNote | null,
   ): number {
     const writer = this.#server.beginAnswer(exchange, status, status === 304 ? noBody : length);
     if (writer === null) return 0;
     const { headerLines } = metadata;
     const start = withChecksums && status === 200 ? 0 : checksumLinesEnd(headerLines);
-    writer.lines(start === 0 ? headerLines : headerLines.subarray(start));
+    const lines = start === 0 ? headerLines : headerLines.subarray(start);
+    if (overrides.length === 0 || status === 304) writer.lines(lines);
+    else writeOverridden(writer, lines, overrides);
     if (note !== null) writeReport(writer, note);
     if (status === 206) writer.contentRange(first, first + length - 1, metadata.size);
     return writer.end();

@@ -36,6 +36,7 @@ import type { PassThrough } from '../passthrough/pass-through.ts';
 import { wantsDebug } from './cache-report.ts';
 import { isCacheable } from './cacheable.ts';
 import { isReadToken, type GatewayDriver } from './gateway-driver.ts';
+import { noOverrides, overridesOf } from './response-overrides.ts';
 import { SavedHeads } from './saved-heads.ts';
 
 /** The parts of a gateway that a request meets, set once all of them exist. */
@@ -252,7 +253,7 @@ export class RequestRouter implements HttpHandler {
     if (denied !== null) return denied;
     if (refusedOperations.has(operation)) return 'NotImplemented';
     if (isCacheable(operation, head, parameters))
-      this.#read(parts, exchange, head, grants, resource);
+      this.#read(parts, exchange, head, grants, resource, parameters);
     else this.#pass(parts, exchange, head, grants, operation, resource, parameters);
     return null;
   }
@@ -278,6 +279,7 @@ export class RequestRouter implements HttpHandler {
     head: RequestHead,
     grants: GrantSet,
     { bucket, key }: Resource,
+    parameters: readonly QueryParameter[],
   ): void {
     const request = this.#request;
     request.head = head.method === 'HEAD';
@@ -291,7 +293,8 @@ export class RequestRouter implements HttpHandler {
     }
     request.wantsChecksums = head.has(HeaderSlot['x-amz-checksum-mode']);
     request.conditions = conditionsOf(head);
-    driver.onRequest(exchange, request, debugHeaders || wantsDebug(head));
+    const overrides = parameters.length === 0 ? noOverrides : overridesOf(parameters);
+    driver.onRequest(exchange, request, overrides, debugHeaders || wantsDebug(head));
     // Whatever wasn't answered in this turn may need its head again; a hit is over by now.
     if (server.connectionOf(exchange) !== null) this.#saved.save(exchange, head, grants);
   }

@@ -97,7 +97,7 @@ async function inAnUpload(rig: Rig, count: number): Promise<void> {
 async function inAPassedAnswer(rig: Rig, count: number): Promise<void> {
   rig.s3.put('bucket', 'passed', version('passed', 4 * mib));
   await many(count, async (index) => {
-    const target = `${pathOf('bucket', 'passed')}?response-content-type=text%2Fplain`;
+    const target = `${pathOf('bucket', 'passed')}?versionId=null`;
     const connection = await rig.client.begin({ method: 'GET', target });
     await connection.answer({ stopAfter: 1 + ((index * 9973) % (3 * mib)) });
     leave(connection, index);
