@@ -70,11 +70,14 @@ export default {
     ),
     wall(
       'metadata-tells-and-serves-nothing',
-      'the metadata service shares settings, the log and the signing key with the program, and nothing that serves objects.',
+      'the metadata service shares settings, the log, the signing key and the way onto a Node with the program, and nothing that serves objects.',
       { path: inside('metadata'), pathNot: [tests, '/testing/'] },
       {
         path: '^packages/',
-        pathNot: [inside('metadata'), '^packages/server/src/(config/|log\\.ts|auth/clients\\.ts)'],
+        pathNot: [
+          inside('metadata'),
+          '^packages/server/src/(config/|log\\.ts|auth/clients\\.ts|start/on-new-node\\.mjs)',
+        ],
       },
     ),
     wall(

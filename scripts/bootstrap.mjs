@@ -5,11 +5,19 @@
 // Usage: node scripts/bootstrap.mjs [SCRIPT.ts [ARGS…]]; without a script it only prepares.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  realpathSync,
+  writeFileSync,
+} from 'node:fs';
+import { connect, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const root = realpathSync(join(dirname(fileURLToPath(import.meta.url)), '..'));
 const stampDir = join(root, '.bootstrap');
 
 function fail(what, doThis) {
@@ -46,13 +54,48 @@ function checkMachine() {
   }
 }
 
-function installDependencies() {
+/**
+ * Waits until no other command prepares this clone: two installations at a time take each other's packages away. Resolves with
+ * what lets the next one go on.
+ *
+ * The lock is a socket without a file, so that the kernel lets go of it however its owner ends, and tells those who wait.
+ */
+async function alone() {
+  const path = `\0s3-accelerator-bootstrap-${createHash('sha256').update(root).digest('hex')}`;
+  for (let told = false; ; told = true) {
+    const lock = createServer();
+    const code = await new Promise((resolve) => {
+      lock.once('error', (error) => resolve(error.code));
+      lock.listen(path, () => resolve(null));
+    });
+    if (code === null) return () => lock.close();
+    // Without such sockets there is no lock either.
+    if (code !== 'EADDRINUSE') return () => {};
+    if (!told) process.stderr.write('Another command prepares this clone: waiting for it…\n');
+    await new Promise((resolve) => {
+      connect(path)
+        .on('error', () => {})
+        .on('close', resolve)
+        .resume();
+    });
+  }
+}
+
+/** What the dependencies are installed from, as one digest. */
+function manifestDigest() {
   const workspaces = readdirSync(join(root, 'packages')).map(
     (name) => `packages/${name}/package.json`,
   );
   const manifests = ['package.json', 'package-lock.json', ...workspaces];
-  const digest = digestOf(manifests.filter((file) => existsSync(join(root, file))));
-  if (stamped('install', digest) && existsSync(projectNode())) return;
+  return digestOf(manifests.filter((file) => existsSync(join(root, file))));
+}
+
+function isInstalled() {
+  return stamped('install', manifestDigest()) && existsSync(projectNode());
+}
+
+function installDependencies() {
+  if (isInstalled()) return;
   process.stderr.write('Installing the locked dependencies…\n');
   // Node 20 only carries npm this far: the packages run on the Node that this very step installs.
   const run = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
@@ -62,34 +105,40 @@ function installDependencies() {
   if (run.status !== 0) {
     fail(
       'npm ci failed.',
-      'Its own message is above. After an interrupted installation, or two at the same time, try again; ' +
-        'the npm registry must be reachable.',
+      'Its own message is above. After an interrupted installation, try again; the npm registry must be reachable.',
     );
   }
-  stamp('install', digest);
+  stamp('install', manifestDigest());
 }
 
 function projectNode() {
   return join(root, 'node_modules', `node-linux-${process.arch}`, 'bin', 'node');
 }
 
-/** Two first starts at the same time take each other's packages away. */
 function doesNotStart(error) {
   fail(
     `The project's own Node doesn't start: ${error.message}`,
-    'Was it installed twice at the same time? Try again with one command at a time.',
+    'Was its installation interrupted? npm ci installs it anew.',
   );
 }
 
-function buildAddon() {
+const builtAddon = join(root, 'packages/native/build/Release/native.node');
+
+function addonDigest() {
   const sources = readdirSync(join(root, 'packages/native/src')).sort();
   const files = [
     'packages/native/binding.gyp',
     ...sources.map((name) => `packages/native/src/${name}`),
   ];
-  const digest = digestOf(files);
-  const built = join(root, 'packages/native/build/Release/native.node');
-  if (stamped('addon', digest) && existsSync(built)) return;
+  return digestOf(files);
+}
+
+function isBuilt() {
+  return stamped('addon', addonDigest()) && existsSync(builtAddon);
+}
+
+function buildAddon() {
+  if (isBuilt()) return;
   for (const [command, needed] of [
     ['g++', 'a C++ compiler (Debian: apt-get install g++)'],
     ['make', 'make (Debian: apt-get install make)'],
@@ -113,12 +162,16 @@ function buildAddon() {
     process.stderr.write(`${run.stdout}${run.stderr}`);
     fail('Building the native addon failed.', 'The compiler output is above.');
   }
-  stamp('addon', digest);
+  stamp('addon', addonDigest());
 }
 
 checkMachine();
-installDependencies();
-buildAddon();
+if (!isInstalled() || !isBuilt()) {
+  const release = await alone();
+  installDependencies();
+  buildAddon();
+  release();
+}
 
 const [script, ...args] = process.argv.slice(2);
 if (script !== undefined) {

@@ -1,6 +1,7 @@
 // scripts/cluster: a gateway and N storage nodes as processes of this machine, in front of the embedded S3, to try out and to watch.
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { argumentError } from 's3-accelerator/config/argument-error.ts';
 import { listenFor } from 's3-accelerator/config/check-machine.ts';
 import {
   credentials,
@@ -31,7 +32,7 @@ import {
   type Part,
 } from './local-cluster/part.ts';
 
-const usage = `Usage: scripts/cluster start N [--port-base P] [--metadata]
+const usage = `Usage: scripts/cluster start N [--port-base P] [--metadata] [--hot-threshold R]
                                                  a gateway and N nodes, waits until all are ready
        scripts/cluster status                    the ring, versions, where reads came from
        scripts/cluster add [ID]                  one more node, or one again that was killed
@@ -41,9 +42,13 @@ const usage = `Usage: scripts/cluster start N [--port-base P] [--metadata]
 
   --port-base P   the gateway's port; the others follow it (9000)
   --metadata      clients and origin come from a metadata service: edit metadata.toml there and send it SIGHUP
+  --hot-threshold R
+                  reads a second that make an object hot, so that other nodes hold it too (cache.hot_threshold)
   --dir DIR       where configurations, logs and blocks are (data/cluster)
 `;
 
+/** As cache.hot_threshold has it. */
+const maxHotThreshold = 1_000_000_000;
 const readyWithinMs = 60_000;
 const stopWithinMs = 30_000;
 
@@ -62,6 +67,7 @@ interface Args {
   readonly operand: number | undefined;
   readonly portBase: number;
   readonly usesMetadata: boolean;
+  readonly hotThreshold: number | undefined;
 }
 
 await run(process.argv.slice(2));
@@ -86,7 +92,11 @@ async function run(argv: readonly string[]): Promise<void> {
   const portBase = number('--port-base', values['port-base'], 1024, 65_535 - portSpan);
   const usesMetadata = values.metadata === true;
   if (usesMetadata && name !== 'start') wrong(`${name}: --metadata belongs to start`);
-  await command(resolve(values.dir), { operand, portBase, usesMetadata });
+  const hot = values['hot-threshold'];
+  const hotThreshold =
+    hot === undefined ? undefined : number('--hot-threshold', hot, 1, maxHotThreshold);
+  if (hot !== undefined && name !== 'start') wrong(`${name}: --hot-threshold belongs to start`);
+  await command(resolve(values.dir), { operand, portBase, usesMetadata, hotThreshold });
 }
 
 function parsed(argv: readonly string[]) {
@@ -98,11 +108,12 @@ function parsed(argv: readonly string[]) {
         'port-base': { type: 'string', default: '9000' },
         dir: { type: 'string', default: join(import.meta.dirname, '..', 'data', 'cluster') },
         metadata: { type: 'boolean' },
+        'hot-threshold': { type: 'string' },
         help: { type: 'boolean', short: 'h' },
       },
     });
   } catch (error) {
-    return wrong((error as Error).message);
+    return wrong(argumentError(error));
   }
 }
 
@@ -112,11 +123,12 @@ function number(what: string, text: string, least: number, most: number): number
   return wrong(`${what} ${text}: must be a whole number from ${least} to ${most}`);
 }
 
-async function start(folder: string, { operand = 0, portBase, usesMetadata }: Args): Promise<void> {
+async function start(folder: string, args: Args): Promise<void> {
+  const { operand = 0, portBase, usesMetadata, hotThreshold } = args;
   const earlier = readCluster(folder);
   if (earlier?.parts.some(isRunning) === true) fail('it runs already: scripts/cluster status');
   const ids = Array.from({ length: operand }, (_, id) => id);
-  const cluster = newCluster(folder, portBase, usesMetadata, ids);
+  // Before anything of an earlier cluster is thrown away.
   for (const port of [0, 1, 2, ...(usesMetadata ? [3] : [])].map((at) => portBase + at)) {
     if ((await listenFor({ host: '127.0.0.1', port })) !== undefined) {
       fail(
@@ -124,13 +136,17 @@ async function start(folder: string, { operand = 0, portBase, usesMetadata }: Ar
       );
     }
   }
+  const cluster = newCluster(folder, { portBase, usesMetadata, hotThreshold, nodeIds: ids });
   const servants = [startS3(cluster), ...(usesMetadata ? [startMetadata(cluster)] : [])];
   const nodes = ids.map((id) => startNode(cluster, id));
   const gateway = startGateway(cluster);
   console.log(`Starting ${operand === 1 ? 'a node' : `${operand} nodes`} and a gateway…`);
-  for (const part of [...nodes, gateway]) await readyOrStop(cluster, part);
-  const gone = servants.find((one) => !isRunning(one));
-  if (gone !== undefined) await giveUp(cluster, gone);
+  for (const part of [...nodes, gateway]) {
+    const isOn = await isReady(part, readyWithinMs, () => servants.every(isRunning));
+    // Without the S3 nothing else becomes ready: it is the one to be told of.
+    const gone = servants.find((one) => !isRunning(one));
+    if (!isOn || gone !== undefined) await giveUp(cluster, gone ?? part);
+  }
   tell(cluster);
 }
 
@@ -249,10 +265,6 @@ async function endAll(cluster: LocalCluster): Promise<number[]> {
   const stubborn = cluster.parts.filter(isRunning).map(({ pid }) => pid);
   if (stubborn.length === 0) forgetCluster(cluster);
   return stubborn;
-}
-
-async function readyOrStop(cluster: LocalCluster, part: Part): Promise<void> {
-  if (!(await isReady(part, readyWithinMs))) await giveUp(cluster, part);
 }
 
 async function giveUp(cluster: LocalCluster, part: Part): Promise<never> {

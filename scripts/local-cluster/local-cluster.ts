@@ -25,6 +25,8 @@ export interface LocalCluster {
   readonly portBase: number;
   /** Clients and origins come from a metadata service, and not from each process's own file. */
   readonly usesMetadata: boolean;
+  /** Reads a second that make an object hot, where it isn't the default. */
+  readonly hotThreshold?: number | undefined;
   /** Ids of all nodes that ever were part of it. */
   readonly nodeIds: number[];
   readonly parts: Part[];
@@ -45,13 +47,11 @@ export function writeCluster(cluster: LocalCluster): void {
 /** An empty one, in place of what an earlier one left in the folder. */
 export function newCluster(
   folder: string,
-  portBase: number,
-  usesMetadata: boolean,
-  nodeIds: number[],
+  settings: Omit<LocalCluster, 'folder' | 'parts'>,
 ): LocalCluster {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  return { folder, portBase, usesMetadata, nodeIds, parts: [] };
+  return { ...settings, folder, parts: [] };
 }
 
 export function forgetCluster({ folder }: LocalCluster): void {
@@ -127,7 +127,7 @@ ${usesMetadata ? metadataTable(cluster) : clientTable}`;
 
 /** Starts a node, for the first time or again. */
 export function startNode(cluster: LocalCluster, id: number): Part {
-  const { folder, portBase, nodeIds, usesMetadata } = cluster;
+  const { folder, portBase, nodeIds, usesMetadata, hotThreshold } = cluster;
   if (!nodeIds.includes(id)) nodeIds.push(id);
   const name = nodeName(id);
   const config = `${usesMetadata ? metadataTable(cluster) : originTable(cluster)}
@@ -138,7 +138,7 @@ data_dir = "${join(folder, name)}"
 
 [cache]
 capacity_bytes = "256MiB"
-`;
+${hotThreshold === undefined ? '' : `hot_threshold = ${hotThreshold}\n`}`;
   return startProgram(cluster, name, config, portBase + adminPorts + id);
 }
 

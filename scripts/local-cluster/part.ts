@@ -51,11 +51,15 @@ export async function ended(part: Part, withinMs: number): Promise<boolean> {
   return until(() => Promise.resolve(!isRunning(part)), withinMs);
 }
 
-/** Waits until it answers that it is ready; false when it ends or takes too long. */
-export async function isReady(part: Part, withinMs: number): Promise<boolean> {
+/** Waits until it answers that it is ready; false when it ends, takes too long, or when it is in vain. */
+export async function isReady(
+  part: Part,
+  withinMs: number,
+  isOfUse: () => boolean = () => true,
+): Promise<boolean> {
   let hasEnded = false;
   const ready = await until(async () => {
-    hasEnded = !isRunning(part);
+    hasEnded = !isRunning(part) || !isOfUse();
     return hasEnded || (await get(part, '/readyz'))?.status === 200;
   }, withinMs);
   return ready && !hasEnded;

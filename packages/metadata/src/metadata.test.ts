@@ -1,5 +1,6 @@
 // The reference metadata service as a program: what it answers, to whom, and how it reloads.
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -156,4 +157,17 @@ suite('the metadata service', () => {
     await service.reload(everything);
     assert.equal((await get(client('reader'))).status, 200);
   });
+});
+
+test('an old Node hands over to the newer one of the workspace', () => {
+  const program = join(import.meta.dirname, '../bin/s3-accelerator-metadata.mjs');
+  const asNode20 = `data:text/javascript,Object.defineProperty(process,'versions',{value:{...process.versions,node:'20.19.0'}})`;
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    ['--import', asNode20, program, '--help'],
+    { encoding: 'utf8' },
+  );
+  assert.equal(stderr, '');
+  assert.match(stdout, /^Usage: s3-accelerator-metadata CONFIG\.toml/);
+  assert.equal(status, 0);
 });

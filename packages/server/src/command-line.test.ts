@@ -61,6 +61,7 @@ data_dir = "${join(directory, 'cache')}"
 capacity_bytes = "64MiB"
 [gateway]
 listen = "127.0.0.1:0"
+loops = 2
 [[clients]]
 access_key_id = "me"
 secret_access_key = "a-client-secret!"
@@ -86,7 +87,7 @@ test('a wrong command is told with the usage, and exits with 2', async () => {
   const wrong: readonly (readonly [args: readonly string[], why: RegExp])[] = [
     [[], /^s3-accelerator: which CONFIG\.toml\?\n/],
     [['a.toml', 'b.toml'], /^s3-accelerator: one CONFIG\.toml, not several\n/],
-    [['--chek-config', 'a.toml'], /^s3-accelerator: Unknown option '--chek-config'/],
+    [['--chek-config', 'a.toml'], /^s3-accelerator: Unknown option '--chek-config'\n\nUsage/],
   ];
   const outcomes = await Promise.all(wrong.map(([args]) => outcome(run(args))));
   for (const [at, { code, said, complained }] of outcomes.entries()) {
@@ -105,8 +106,9 @@ test('--check-config says what the process would be, and starts nothing', async 
   assert.equal(
     said,
     `${file}: ok
-  gateway on 127.0.0.1:0 for 1 client
+  gateway on 127.0.0.1:0 for 1 client, 2 loops
   node 0, 64 MiB in ${join(directory, 'cache')}
+  hot past 1000 reads a second: lent to 2 other nodes for 10000 ms
   no cluster
 `,
   );

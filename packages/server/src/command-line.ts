@@ -6,6 +6,7 @@
  * command or the configuration is wrong, before anything was started or created.
  */
 import { parseArgs } from 'node:util';
+import { argumentError } from './config/argument-error.ts';
 import { checkMachine } from './config/check-machine.ts';
 import type { Config, LoadedConfig } from './config/config.ts';
 import { loadConfig } from './config/config.ts';
@@ -93,7 +94,7 @@ function parseCommand(argv: readonly string[]): Command {
       },
     });
   } catch (error) {
-    return { kind: 'wrong', why: (error as Error).message };
+    return { kind: 'wrong', why: argumentError(error) };
   }
   const { values, positionals } = parsed;
   if (values.help) return { kind: 'print', text: usage };
@@ -133,15 +134,23 @@ function summary({ node, gateway, admin, cluster, cache, clients }: Config): str
   const lines: string[] = [];
   if (gateway !== undefined) {
     const who = clients.length === 1 ? '1 client' : `${clients.length} clients`;
-    lines.push(`gateway on ${formatAddress(gateway.listen)} for ${who}`);
+    const loops = gateway.loops === 1 ? '1 loop' : `${gateway.loops} loops`;
+    lines.push(`gateway on ${formatAddress(gateway.listen)} for ${who}, ${loops}`);
   }
   if (node !== undefined) {
     const where = node.listen === undefined ? '' : ` on ${formatAddress(node.listen)}`;
     lines.push(`node ${node.id}${where}, ${roundSize(cache.capacityBytes)} in ${node.dataDir}`);
+    lines.push(hotObjects(cache));
   }
   lines.push(cluster === undefined ? 'no cluster' : `cluster of ${cluster.nodes.length}`);
   if (admin !== undefined) lines.push(`admin on ${formatAddress(admin.listen)}`);
   return lines;
+}
+
+function hotObjects({ hotReplicas, hotThreshold, leaseMs }: Config['cache']): string {
+  if (hotReplicas === 0) return 'hot objects are lent to no other node';
+  const others = hotReplicas === 1 ? '1 other node' : `${hotReplicas} other nodes`;
+  return `hot past ${hotThreshold} reads a second: lent to ${others} for ${leaseMs} ms`;
 }
 
 async function run(file: string, start: Start): Promise<void> {

@@ -77,9 +77,11 @@ listen = "192.0.2.1:9090"
 /** A copy of the program's file whose main prints its arguments, and then waits for a signal. */
 function programCopy(name: string, withNewerNode: boolean): string {
   const root = join(directory, name);
-  for (const folder of ['bin', 'src']) mkdirSync(join(root, folder), { recursive: true });
+  for (const folder of ['bin', 'src/start']) mkdirSync(join(root, folder), { recursive: true });
   const copy = join(root, 'bin', 's3-accelerator.mjs');
-  cpSync(join(server, 'bin', 's3-accelerator.mjs'), copy);
+  for (const file of ['bin/s3-accelerator.mjs', 'src/start/on-new-node.mjs']) {
+    cpSync(join(server, file), join(root, file));
+  }
   writeFileSync(
     join(root, 'src', 'main.ts'),
     `const args: string[] = process.argv.slice(2);

@@ -1,5 +1,6 @@
 /** The arguments of `s3-accelerator-load`. */
 import { parseArgs } from 'node:util';
+import { argumentError } from 's3-accelerator/config/argument-error.ts';
 
 export const usage = `Usage: s3-accelerator-load COMMAND …
 
@@ -158,7 +159,7 @@ function parse(
       options: { ...optionsOf[command], help: { type: 'boolean', short: 'h' } },
     });
   } catch (error) {
-    throw new ArgumentError((error as Error).message, usages[command]);
+    throw new ArgumentError(argumentError(error), usages[command]);
   }
 }
 

@@ -2,11 +2,13 @@
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
+import { isReady, isRunning, signal, startPart } from '../../../../scripts/local-cluster/part.ts';
 import { credentials } from '../testing/programs.ts';
 import { S3Client } from '../testing/s3-client.ts';
 import { version } from '../testing/versions.ts';
@@ -50,15 +52,30 @@ test('bad arguments are told with the usage, and nothing is started', () => {
     [['start', '3', '--port-base', '65500'], /--port-base 65500: must be a whole number/],
     [['stop', '1'], /stop: too many words/],
     [['stop', '--metadata'], /stop: --metadata belongs to start/],
+    [['add', '--hot-threshold', '5'], /add: --hot-threshold belongs to start/],
+    [['start', '3', '--hot-threshold', '0'], /--hot-threshold 0: must be a whole number/],
     [['kill'], /kill: which node\?/],
     [['leave', '-1'], /Unknown option '-1'/],
-    [['status', '--colour'], /Unknown option '--colour'/],
+    [['status', '--colour'], /^scripts\/cluster: Unknown option '--colour'$/m],
   ];
   for (const [args, told] of bad) {
     const { status, stderr } = spawnSync(process.execPath, [script, ...args], { encoding: 'utf8' });
     assert.equal(status, 2, args.join(' '));
     assert.match(stderr, told);
     assert.match(stderr, /^Usage: scripts\/cluster start N/m);
+  }
+});
+
+test('what can not become ready any more is not waited for', async () => {
+  const log = join(directory, 'sleeper.log');
+  const part = startPart('sleeper', ['-e', 'setTimeout(() => {}, 60_000)'], log, 1);
+  try {
+    let asked = 0;
+    assert.equal(await isReady(part, 50_000, () => ++asked < 2), false);
+    assert.equal(asked, 2);
+    assert.ok(isRunning(part));
+  } finally {
+    signal(part, 'SIGKILL');
   }
 });
 
@@ -85,9 +102,10 @@ async function startOf(
 
 test('a cluster of two starts, loses a node, gets it back, and stops', async () => {
   await assert.rejects(cluster('status'), /nothing runs: scripts\/cluster start N/);
-  const { port, told } = await startOf(2);
+  const { port, told } = await startOf(2, '--hot-threshold', '50');
   assert.match(told, new RegExp(`Ready at http://127\\.0\\.0\\.1:${port}\\.`));
   await assert.rejects(cluster('start', '2', '--port-base', String(port)), /it runs already/);
+  assert.match(readFileSync(join(folder, 'node-1.toml'), 'utf8'), /^hot_threshold = 50$/m);
 
   const client = new S3Client(port, credentials);
   const objects = Array.from({ length: 8 }, (_, at) => version(`object-${at}`, 100_000));
@@ -123,6 +141,19 @@ test('a cluster of two starts, loses a node, gets it back, and stops', async () 
   await read();
   assert.equal(await cluster('stop'), 'stopped\n');
   assert.equal(await cluster('stop'), 'nothing runs\n');
+
+  // What an earlier cluster left behind stays until another really starts.
+  const occupier = createServer();
+  await new Promise<void>((resolve) => occupier.listen(port, '127.0.0.1', resolve));
+  try {
+    await assert.rejects(
+      cluster('start', '1', '--port-base', String(port)),
+      new RegExp(`port ${port} is taken`),
+    );
+  } finally {
+    occupier.close();
+  }
+  assert.ok(existsSync(join(folder, 'node-1')));
 });
 
 test('a cluster on a metadata service knows its client and its origin from there', async () => {
