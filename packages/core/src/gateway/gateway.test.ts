@@ -520,6 +520,21 @@ describe('answers that make no sense', () => {
     });
   }
 
+  test('more first bytes than the range has are not relayed, and the range is asked for anew', () => {
+    const rig = new Rig();
+    rig.s3.put(0, 'b', 'k', 3 * blockBytes);
+    const send = rig.sendRead.bind(rig);
+    rig.sendRead = (read, nodeId, request) => {
+      if (request.kind === 'lookup') request.last += 10;
+      send(read, nodeId, request);
+    };
+    const client = rig.get('k', { range: bounded(0, 99) });
+    assert.equal(client.end, 'finished');
+    assertRight(rig, client);
+    assert.equal(rig.gateway.counters.badAnswers, 1);
+    rig.assertNothingLeft();
+  });
+
   test('a body that comes along with an answer to HEAD is dropped', () => {
     const rig = new Rig();
     rig.s3.put(0, 'b', 'k', 1000);

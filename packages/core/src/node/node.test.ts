@@ -601,6 +601,23 @@ describe('requests that contradict themselves', () => {
     });
   }
 
+  test('bytes behind a block that is held don’t come from its slot, where another’s may lie', () => {
+    const rig = new Rig({ nodes: 1, policy: { admitOnFirstRead: true } });
+    rig.s3.put(0, 'b', 'k', blockBytes + 100);
+    assertRight(rig, rig.get('k'));
+    const range = bounded(blockBytes, blockBytes + 99);
+    assertRight(rig, rig.get('k', { range }));
+    assert.ok(rig.count('readsFromDisk') > 0);
+    garble(rig, 'blocks', (request) => {
+      request.last += 50;
+      request.partLast += 50;
+      request.size += 50;
+    });
+    assertRight(rig, rig.get('k', { range }));
+    assert.equal(rig.gateway.counters.badAnswers, 0, 'none of 150 bytes came');
+    rig.assertNothingLeft();
+  });
+
   test('a version that isn’t of this origin counts as changed', () => {
     const rig = new Rig({ nodes: 1, gatewayLimits: { maxRestarts: 1 } });
     rig.s3.put(0, 'b', 'k', 3 * blockBytes);
