@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { startAccelerator } from '../accelerator/accelerator.ts';
 import { figureOf, type FigureResult } from '../figure.ts';
 import { median } from '../load/percentiles.ts';
-import { serverPrefix, withoutCompileCache } from '../machine/child.ts';
+import { serverPrefix, ownCompileCache } from '../machine/child.ts';
 import type { Run } from '../run.ts';
 
 const packages = join(import.meta.dirname, '../../..');
@@ -105,7 +105,7 @@ async function restartFigure({ directory, scale, progress }: Run): Promise<Figur
       originPort: 1,
       cacheGibibytes: gibibytes,
       processes: 1,
-      environment: withoutCompileCache,
+      environment: ownCompileCache,
     });
     const took = (performance.now() - began) / 1000;
     const blocks = await accelerator.sumOfNodes('s3accel_node_restored_blocks');
