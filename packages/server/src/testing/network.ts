@@ -3,8 +3,11 @@
  * one, which passes their packets on, or drops them, or passes them on slowly.
  *
  *     host 0 (10.77.0.2) ── 10.77.0.1 ┐
- *     host 1 (10.77.1.2) ── 10.77.1.1 ┼ the test, and the S3 that it plays
+ *     host 1 (10.77.1.2) ── 10.77.1.1 ┼ the test, and the S3 that it plays (10.77.255.1)
  *     host 2 (10.77.2.2) ── 10.77.2.1 ┘
+ *
+ * All hosts know S3 by one address: an endpoint is part of what an object's version is, so nodes that call it differently take each
+ * other's versions for those of another origin.
  *
  * Packets between two hosts can be dropped each way by itself, without a word, as a broken network does. A namespace lives as long as the
  * process that holds it; all end with the test's.
@@ -22,6 +25,7 @@ export class Network {
   static start(hosts: number): Network {
     const network = new Network();
     ip('link', 'set', 'lo', 'up');
+    ip('address', 'add', `${testAddress}/32`, 'dev', 'lo');
     writeFileSync('/proc/sys/net/ipv4/ip_forward', '1');
     for (let at = 0; at < hosts; at++) network.#addHost(at);
     return network;
@@ -31,7 +35,7 @@ export class Network {
   placeOf(host: number): Place {
     return {
       host: addressOf(host),
-      testHost: gatewayOf(host),
+      testHost: testAddress,
       within: ['nsenter', `--net=/proc/${this.#pidOf(host)}/ns/net`, '--'],
     };
   }
@@ -105,6 +109,7 @@ export class Network {
   }
 }
 
+const testAddress = '10.77.255.1';
 const addressOf = (host: number): string => `10.77.${host}.2`;
 const gatewayOf = (host: number): string => `10.77.${host}.1`;
 
