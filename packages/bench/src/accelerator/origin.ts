@@ -15,20 +15,18 @@ export interface Origin {
 }
 
 /**
- * memory-s3 with an optional delay before the first byte of each answer, with buckets, and with objects `BUCKET/PREFIX0`,
+ * memory-s3 with an optional delay before the first byte of each answer, and with objects `BUCKET/PREFIX0`,
  * `BUCKET/PREFIX1`, … for each of `objects` ("BUCKET/PREFIX:COUNT:BYTES").
  */
 export async function startOrigin(
   delayMs: number,
   objects: readonly string[],
-  buckets: readonly string[] = [],
   prefix: readonly string[] = [],
 ): Promise<Origin> {
   const [port = 0] = await freePorts(1);
   const command = [process.execPath, memoryS3, '--port', String(port), '--quiet'];
   if (delayMs > 0) command.push('--delay-ms', String(delayMs));
   for (const spec of objects) command.push('--synthetic', spec);
-  for (const bucket of buckets) command.push('--bucket', bucket);
   const child = start(prefix, command);
   child.stdout?.resume();
   await untilAnswers(port, () => child.output());

@@ -193,7 +193,7 @@ export async function measureFills(run: Run): Promise<FigureResult[]> {
     objects.push(`bench/write-P6c-${round}-:4000:${fillBytes}`);
     objects.push(`bench/write-P6d-${round}-:4000:${smallFillBytes}`);
   }
-  const origin = await startOrigin(delayMs, objects, [], besidePrefix);
+  const origin = await startOrigin(delayMs, objects, besidePrefix);
   const accelerator = await startAccelerator({
     directory: join(run.directory, 'one'),
     originPort: origin.port,

@@ -390,6 +390,15 @@ describe('memory', () => {
   });
 });
 
+/** A write of the object that passes through its home; returns its ETag. */
+function writeThroughHome(rig: Rig): string {
+  const home = rig.homeOf('k').node;
+  home.onWrite(rig.queue.now, objectHash('b', 'k'), 'started');
+  const etag = rig.s3.put(rig.queue.now, 'b', 'k', 20);
+  home.onWrite(rig.queue.now, objectHash('b', 'k'), 'finished');
+  return etag;
+}
+
 describe('the home', () => {
   test('a stale object that is held costs a request without bytes', () => {
     const rig = new Rig({ policy: { admitOnFirstRead: true, ttlMs: 100 } });
@@ -473,14 +482,11 @@ describe('the home', () => {
   test('a first fetch that a write overtakes answers its readers, but is not kept', () => {
     const rig = new Rig({ policy: { ttlMs: 60_000 } });
     const old = rig.s3.put(0, 'b', 'k', 10);
-    const home = rig.homeOf('k').node;
     const early = rig.ask('k', { head: true });
     while (rig.count('firstFetches') === 0) rig.step();
     const late = rig.ask('k', { head: true });
     untilRequests(rig, 1);
-    home.onWrite(rig.queue.now, objectHash('b', 'k'), 'started');
-    const etag = rig.s3.put(rig.queue.now, 'b', 'k', 20);
-    home.onWrite(rig.queue.now, objectHash('b', 'k'), 'finished');
+    const etag = writeThroughHome(rig);
     rig.settle();
     assert.equal(early.metadata?.etag, old);
     assert.equal(late.metadata?.etag, etag);
@@ -492,12 +498,9 @@ describe('the home', () => {
   test('a first fetch that a write overtakes is not what the home goes by afterwards', () => {
     const rig = new Rig({ policy: { ttlMs: 60_000 } });
     const old = rig.s3.put(0, 'b', 'k', 10);
-    const home = rig.homeOf('k').node;
     const early = rig.ask('k', { head: true });
     untilRequests(rig, 1);
-    home.onWrite(rig.queue.now, objectHash('b', 'k'), 'started');
-    const etag = rig.s3.put(rig.queue.now, 'b', 'k', 20);
-    home.onWrite(rig.queue.now, objectHash('b', 'k'), 'finished');
+    const etag = writeThroughHome(rig);
     rig.settle();
     assert.equal(early.metadata?.etag, old);
     // Until the gateway asks again.

@@ -111,7 +111,6 @@ export class Store {
   readonly #queues: S3Fifo;
   readonly #doorkeeper: Doorkeeper;
   readonly #key: BlockKey;
-  readonly #version: Hash128 = { h0: 0, h1: 0, h2: 0, h3: 0 };
   readonly #claims: BlockClaims;
   readonly #room: Room;
   /** Slots whose row in the slot table speaks of a block that left. */
@@ -216,9 +215,8 @@ export class Store {
   publish(slot: SlotId): boolean {
     assert(this.#records.state(slot) === RESERVED, 'store: published a slot that is not reserved');
     this.#counters.reserved--;
-    this.#setKeyAndVersion(slot);
-    const block = this.#records.block(slot);
-    if (this.#index.find(this.#key, this.#version, block) !== NIL) {
+    this.#key.setFromSlot(this.#records, slot);
+    if (this.#index.hasBlockOf(this.#key, slot)) {
       this.#counters.duplicates++;
       this.#vacate(slot);
       return false;
@@ -498,13 +496,5 @@ export class Store {
     if (slots <= 2 * this.#ghosts.capacity || this.#ghosts.capacity >= MAX_GHOSTS) return;
     this.#ghosts = new GhostQueue(slots, this.#allocate);
     this.#doorkeeper.widen(slots);
-  }
-
-  #setKeyAndVersion(slot: SlotId): void {
-    this.#key.setFromSlot(this.#records, slot);
-    this.#version.h0 = this.#records.versionWord(slot, 0);
-    this.#version.h1 = this.#records.versionWord(slot, 1);
-    this.#version.h2 = this.#records.versionWord(slot, 2);
-    this.#version.h3 = this.#records.versionWord(slot, 3);
   }
 }
