@@ -1,6 +1,6 @@
 /** The node's answers on their way over links: names the slab's descriptor, and lets slots travel as tokens. */
 import type { BodySource, HotHint, OriginError, ReadFailure } from '@s3-accelerator/core/read.ts';
-import type { LinkServer } from '../peers/link-server.ts';
+import type { ServedReads } from '../peers/served-reads.ts';
 import type { Confirmation, NodeAnswers } from './answers.ts';
 
 /** Tokens are never 0. */
@@ -8,49 +8,45 @@ export const tokenOfSlot = (slot: number): number => slot + 1;
 export const slotOfToken = (token: number): number => token - 1;
 
 export class LinkAnswers implements NodeAnswers {
-  readonly #links: LinkServer;
+  readonly #reads: ServedReads;
   readonly #descriptor: number;
 
-  constructor(links: LinkServer, slabDescriptor: number) {
-    this.#links = links;
+  constructor(reads: ServedReads, slabDescriptor: number) {
+    this.#reads = reads;
     this.#descriptor = slabDescriptor;
   }
 
-  answerMetadata(id: number, { metadata, ageMs, lifetimeMs, hot }: Confirmation): void {
-    this.#links.answerMetadata(id, metadata, ageMs, lifetimeMs, hot);
+  answerMetadata(id: number, confirmed: Confirmation): void {
+    this.#reads.answerMetadata(id, confirmed);
   }
 
   answerMetadataFromFile(
     id: number,
-    { metadata, ageMs, lifetimeMs, hot }: Confirmation,
+    confirmed: Confirmation,
     bodyFirst: number,
     fileOffset: number,
     length: number,
     slot: number,
   ): void {
-    this.#links.answerMetadataFromFile(
+    this.#reads.answerMetadataFromFile(
       id,
-      metadata,
-      ageMs,
-      lifetimeMs,
+      confirmed,
       bodyFirst,
       this.#descriptor,
       fileOffset,
       length,
       tokenOfSlot(slot),
-      hot,
     );
   }
 
   answerMetadataFromBytes(
     id: number,
-    { metadata, ageMs, lifetimeMs, hot }: Confirmation,
+    confirmed: Confirmation,
     bodyFirst: number,
     bytes: Uint8Array,
     source: BodySource,
   ): void {
-    const links = this.#links;
-    links.answerMetadataFromMemory(id, metadata, ageMs, lifetimeMs, bodyFirst, bytes, hot, source);
+    this.#reads.answerMetadataFromMemory(id, confirmed, bodyFirst, bytes, source);
   }
 
   answerFromFile(
@@ -61,22 +57,22 @@ export class LinkAnswers implements NodeAnswers {
     hot: HotHint | null,
   ): void {
     const token = tokenOfSlot(slot);
-    this.#links.answerBytesFromFile(id, this.#descriptor, fileOffset, length, token, hot);
+    this.#reads.answerBytesFromFile(id, this.#descriptor, fileOffset, length, token, hot);
   }
 
   beginAnswer(id: number, length: number, source: BodySource): void {
-    this.#links.beginAnswer(id, length, source);
+    this.#reads.beginAnswer(id, length, source);
   }
 
   continueAnswer(id: number, bytes: Uint8Array): void {
-    this.#links.continueAnswer(id, bytes);
+    this.#reads.continueAnswer(id, bytes);
   }
 
   abortAnswer(id: number): void {
-    this.#links.abortAnswer(id);
+    this.#reads.abortAnswer(id);
   }
 
   answerFailure(id: number, failure: ReadFailure, error: OriginError | null): void {
-    this.#links.answerFailure(id, failure, error);
+    this.#reads.answerFailure(id, failure, error);
   }
 }

@@ -1,7 +1,7 @@
 /** Reads that come over links, on their way into the node. */
 import type { NodeMessage } from '@s3-accelerator/core/node-message.ts';
 import type { ReadRequest } from '@s3-accelerator/core/read.ts';
-import type { NodeReads } from '../peers/link-server.ts';
+import type { NodeReads } from '../peers/served-reads.ts';
 import { slotOfToken } from './link-answers.ts';
 import { linkAsker, type NodeDriver } from './node-driver.ts';
 

@@ -22,7 +22,7 @@ describe('exclusive links', () => {
     cluster = new Cluster({ peer: { exclusiveLinks: 2, pingMs: 100, holdMs: 60 } });
     let token = 0;
     cluster.node.answer = (asker, { first, last }) => {
-      cluster.server.answerBytesFromFile(asker, file, first, last - first + 1, ++token);
+      cluster.server.reads.answerBytesFromFile(asker, file, first, last - first + 1, ++token);
     };
   });
   afterEach(() => {
@@ -73,7 +73,7 @@ describe('exclusive links', () => {
     node.answer = answer;
     peers.cancelRead(5);
     for (const { asker, first } of node.reads.slice(0, 2)) {
-      server.answerBytesFromFile(asker, file, first, 40_000, 100 + first);
+      server.reads.answerBytesFromFile(asker, file, first, 40_000, 100 + first);
     }
     await until('five bodies', () => client.length === 5 * 40_000);
     assert.deepEqual(
@@ -133,8 +133,8 @@ describe('exclusive links', () => {
     const { core, node, peers, server } = cluster;
     const client = await cluster.client();
     node.answer = (asker) => {
-      server.beginAnswer(asker, mebibyte);
-      server.continueAnswer(asker, bytes.subarray(0, 100_000));
+      server.reads.beginAnswer(asker, mebibyte);
+      server.reads.continueAnswer(asker, bytes.subarray(0, 100_000));
     };
     peers.sendRead(1, 1, blocksRequest(0, mebibyte));
     peers.sendRead(2, 1, blocksRequest(0, mebibyte));
@@ -142,12 +142,12 @@ describe('exclusive links', () => {
     await new Promise((resolve) => setTimeout(resolve, 250));
     peers.relayBody(1, client.connection);
     await until('what there is', () => client.length === 100_000);
-    server.continueAnswer(node.reads[0]!.asker, bytes.subarray(100_000));
+    server.reads.continueAnswer(node.reads[0]!.asker, bytes.subarray(100_000));
     await until('the whole body', () => core.queued.length === 1);
     await until('all bytes', () => client.length === mebibyte);
     assert.ok(client.bytes.equals(bytes));
     peers.relayBody(2, client.connection);
-    server.abortAnswer(node.reads[1]!.asker);
+    server.reads.abortAnswer(node.reads[1]!.asker);
     await until('the other breaks off', () => core.failed.length === 1);
     assert.deepEqual(core.failed, [{ read: 2, queuedBytes: 100_000 }]);
     assert.equal(peers.readsUnderWay, 0);
@@ -198,18 +198,18 @@ describe('exclusive links', () => {
     const { core, node, peers, server } = cluster;
     const client = await cluster.client();
     node.answer = (asker) => {
-      server.beginAnswer(asker, mebibyte);
-      server.continueAnswer(asker, bytes.subarray(0, 300_000));
+      server.reads.beginAnswer(asker, mebibyte);
+      server.reads.continueAnswer(asker, bytes.subarray(0, 300_000));
     };
     core.onEach = (read) => peers.relayBody(read, client.connection);
     peers.sendRead(1, 1, blocksRequest(0, mebibyte));
     await until('what there is', () => client.length === 300_000);
-    server.abortAnswer(node.reads[0]!.asker);
+    server.reads.abortAnswer(node.reads[0]!.asker);
     await until('the end', () => core.failed.length === 1);
     assert.deepEqual(core.failed, [{ read: 1, queuedBytes: 300_000 }]);
     assert.ok(client.bytes.equals(bytes.subarray(0, 300_000)));
     assert.equal(peers.readsUnderWay, 0);
-    assert.equal(server.readsUnderWay, 0);
+    assert.equal(server.reads.underWay, 0);
   });
 
   test('a node that goes away before its answer fails the read', async () => {
@@ -239,8 +239,8 @@ describe('exclusive links', () => {
     const client = await cluster.client();
     const piece = bytes.subarray(0, 64 * 1024);
     node.answer = (asker) => {
-      server.beginAnswer(asker, mebibyte);
-      for (let sent = 0; sent < 16; sent += 1) server.continueAnswer(asker, piece);
+      server.reads.beginAnswer(asker, mebibyte);
+      for (let sent = 0; sent < 16; sent += 1) server.reads.continueAnswer(asker, piece);
     };
     core.onEach = (read) => peers.relayBody(read, client.connection);
     peers.sendRead(1, 1, blocksRequest(0, mebibyte));
@@ -248,7 +248,7 @@ describe('exclusive links', () => {
     await until('it is told', () => core.queued.length === 1);
     const expected = Array.from({ length: 16 }, () => piece);
     assert.ok(client.bytes.equals(Buffer.concat(expected)));
-    assert.equal(server.readsUnderWay, 0);
+    assert.equal(server.reads.underWay, 0);
   });
 
   test('a failure comes whole, whatever its size, and the link serves on', async () => {
@@ -259,7 +259,7 @@ describe('exclusive links', () => {
       headerLines: new Uint8Array(100),
       body: new Uint8Array(bytes.subarray(0, 64 * 1024)),
     };
-    node.answer = (asker) => server.answerFailure(asker, 'origin', error);
+    node.answer = (asker) => server.reads.answerFailure(asker, 'origin', error);
     for (let read = 1; read <= 3; read++) {
       peers.sendRead(read, 1, blocksRequest(0, mebibyte));
       await until('the failure', () => core.outcome(read) === 'origin');
@@ -279,8 +279,9 @@ describe('exclusive links', () => {
       knowsChecksums: true,
       version: { h0: 1, h1: 2, h2: 3, h3: 4 },
     };
+    const confirmed = { metadata, ageMs: 1, lifetimeMs: Infinity, hot: null };
     node.answer = (asker) => {
-      server.answerMetadataFromFile(asker, metadata, 1, Infinity, 0, file, 0, mebibyte, 9);
+      server.reads.answerMetadataFromFile(asker, confirmed, 0, file, 0, mebibyte, 9);
     };
     core.onEach = (read) => peers.relayBody(read, client.connection);
     peers.sendRead(1, 1, lookupRequest(mebibyte));
@@ -295,12 +296,12 @@ describe('exclusive links', () => {
   const servesOn = async (): Promise<void> => {
     const { core, node, peers, server } = cluster;
     await until('nothing is under way', () => peers.readsUnderWay === 0);
-    await until('nor at the node', () => server.readsUnderWay === 0);
+    await until('nor at the node', () => server.reads.underWay === 0);
     assert.equal(core.queued.length + core.failed.length, 0);
     const client = await cluster.client();
     core.onEach = (read) => peers.relayBody(read, client.connection);
     node.answer = (asker, { first }) => {
-      server.answerBytesFromFile(asker, file, first, 100_000, 99);
+      server.reads.answerBytesFromFile(asker, file, first, 100_000, 99);
     };
     peers.sendRead(99, 1, blocksRequest(1, 100_000));
     await until('the next read is whole', () => client.length === 100_000);
@@ -355,14 +356,14 @@ describe('exclusive links', () => {
     const client = await cluster.client();
     client.socket.pause();
     node.answer = (asker) => {
-      server.beginAnswer(asker, mebibyte);
-      server.continueAnswer(asker, bytes.subarray(0, 300_000));
+      server.reads.beginAnswer(asker, mebibyte);
+      server.reads.continueAnswer(asker, bytes.subarray(0, 300_000));
     };
     core.onEach = (read) => peers.relayBody(read, client.connection);
     peers.sendRead(1, 1, blocksRequest(0, mebibyte));
     await until('the answer', () => core.outcome(1) === 'bytes');
     peers.cancelRead(1);
-    server.continueAnswer(node.reads[0]!.asker, bytes.subarray(300_000));
+    server.reads.continueAnswer(node.reads[0]!.asker, bytes.subarray(300_000));
     await servesOn();
     assert.equal(exclusiveLinks(), 1);
   });
@@ -370,21 +371,21 @@ describe('exclusive links', () => {
   test('a read cancelled while its long-held body is read into memory', async () => {
     const { core, node, peers, server } = cluster;
     node.answer = (asker) => {
-      server.beginAnswer(asker, mebibyte);
-      server.continueAnswer(asker, bytes.subarray(0, 100_000));
+      server.reads.beginAnswer(asker, mebibyte);
+      server.reads.continueAnswer(asker, bytes.subarray(0, 100_000));
     };
     peers.sendRead(1, 1, blocksRequest(0, mebibyte));
     await until('the answer', () => core.outcome(1) === 'bytes');
     await new Promise((resolve) => setTimeout(resolve, 200));
     peers.cancelRead(1);
-    server.continueAnswer(node.reads[0]!.asker, bytes.subarray(100_000));
+    server.reads.continueAnswer(node.reads[0]!.asker, bytes.subarray(100_000));
     await servesOn();
     assert.equal(exclusiveLinks(), 1);
   });
 
   test('an idle link is closed', async () => {
     const idle = new Cluster({ peer: { idleMs: 100 } });
-    idle.node.answer = (asker) => idle.server.answerFailure(asker, 'changed', null);
+    idle.node.answer = (asker) => idle.server.reads.answerFailure(asker, 'changed', null);
     idle.peers.sendRead(1, 1, blocksRequest(0, mebibyte));
     await until('the answer', () => idle.core.answers.length === 1);
     assert.equal(exclusiveLinks(idle), 1);
@@ -398,7 +399,7 @@ describe('exclusive links', () => {
     const copying = new Cluster({ server: { lendPages: false } });
     const client = await copying.client();
     const { core, node, peers, server, nodeReactor } = copying;
-    node.answer = (asker) => server.answerBytesFromFile(asker, file, 0, 150_000, 1);
+    node.answer = (asker) => server.reads.answerBytesFromFile(asker, file, 0, 150_000, 1);
     core.onEach = (read) => peers.relayBody(read, client.connection);
     peers.sendRead(1, 1, blocksRequest(0, 150_000));
     await until('the body', () => client.length === 150_000);

@@ -31,12 +31,13 @@ describe('over a link', () => {
       token += 1;
       const { server } = cluster;
       if (kind === 'blocks') {
-        server.answerBytesFromFile(asker, file, first, last - first + 1, token, hint);
+        server.reads.answerBytesFromFile(asker, file, first, last - first + 1, token, hint);
         return;
       }
       const version = { h0: 1, h1: 2, h2: 3, h3: 4 };
       const object = { etag: '"e"', size: 9, lastModified: 5, knowsChecksums: true, version };
-      server.answerMetadata(asker, { ...object, headerLines: new Uint8Array(0) }, 1, 2, hint);
+      const metadata = { ...object, headerLines: new Uint8Array(0) };
+      server.reads.answerMetadata(asker, { metadata, ageMs: 1, lifetimeMs: 2, hot: hint });
     };
   });
   afterEach(() => {

@@ -88,7 +88,7 @@ describe('the links of a node that goes', () => {
 
   test('idle links are ended at once', async () => {
     const { core, node, server, peers } = cluster;
-    node.answer = (asker) => server.answerFailure(asker, 'changed', null);
+    node.answer = (asker) => server.reads.answerFailure(asker, 'changed', null);
     peers.sendRead(1, 1, blocksRequest(0, 10));
     peers.sendRead(2, 1, blocksRequest(0, 1000));
     await until('both answers', () => core.answers.length === 2);

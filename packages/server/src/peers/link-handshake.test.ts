@@ -294,7 +294,7 @@ describe('links that are not to be', () => {
     }
     assert.ok(performance.now() - began < 1900, 'nothing waited for a handshake');
     relay.isDeaf = false;
-    node.answer = (asker) => server.answerFailure(asker, 'changed', null);
+    node.answer = (asker) => server.reads.answerFailure(asker, 'changed', null);
     await until('it is reached', () => peers.reachesAny());
     peers.sendRead(30, 1, blocksRequest(0, 10));
     peers.sendRead(31, 1, blocksRequest(0, 100_000));
@@ -332,7 +332,7 @@ describe('links that are not to be', () => {
     assert.equal(gatewayLog.lines.length, 0, 'its handshakes still have time');
     for (const open of letIn) open();
     await until('it is reached', () => core.reached.length > 0);
-    node.answer = (asker) => server.answerFailure(asker, 'changed', null);
+    node.answer = (asker) => server.reads.answerFailure(asker, 'changed', null);
     peers.sendRead(3, 1, blocksRequest(0, 10));
     peers.sendRead(4, 1, blocksRequest(0, 100_000));
     await until('both answers', () => core.outcome(3) === 'changed');
@@ -351,7 +351,7 @@ describe('links that are not to be', () => {
     peers.sendRead(2, 1, blocksRequest(0, 10));
     await until('another', () => core.outcome(2) === 'peer', 100);
     await new Promise((resolve) => setTimeout(resolve, 550));
-    cluster.node.answer = (asker) => server.answerFailure(asker, 'changed', null);
+    cluster.node.answer = (asker) => server.reads.answerFailure(asker, 'changed', null);
     peers.sendRead(3, 1, blocksRequest(0, 10));
     await until('an answer', () => core.outcome(3) === 'changed');
   });
@@ -359,7 +359,7 @@ describe('links that are not to be', () => {
   test('more links than allowed are refused, and say so', async () => {
     const cluster = newCluster({ server: { maxLinks: 1 } });
     const { core, node, peers, server } = cluster;
-    node.answer = (asker) => server.answerFailure(asker, 'changed', null);
+    node.answer = (asker) => server.reads.answerFailure(asker, 'changed', null);
     peers.sendRead(1, 1, blocksRequest(0, 10));
     await until('the answer', () => core.outcome(1) === 'changed');
     peers.sendRead(2, 1, blocksRequest(0, 100_000));
@@ -373,7 +373,7 @@ describe('links that are not to be', () => {
   test('connections that never greet don’t keep those out that hold the secret', async () => {
     const cluster = newCluster({ server: { maxLinks: 3 } });
     const { core, node, peers, server, port } = cluster;
-    node.answer = (asker) => server.answerFailure(asker, 'changed', null);
+    node.answer = (asker) => server.reads.answerFailure(asker, 'changed', null);
     let ended = 0;
     const strangers = Array.from({ length: 8 }, () => {
       const socket = connect(port, '127.0.0.1');
@@ -396,7 +396,7 @@ describe('links that are not to be', () => {
     const { core, node, peers, server, gatewayLog } = cluster;
     const relay = await relayTo(cluster, false);
     node.answer = (asker, { first }) => {
-      if (first === 0) server.answerFailure(asker, 'changed', null);
+      if (first === 0) server.reads.answerFailure(asker, 'changed', null);
     };
     peers.sendRead(1, 1, blocksRequest(0, 10));
     peers.sendRead(2, 1, blocksRequest(5, 10));

@@ -1,120 +1,61 @@
 /**
- * A node's side of all links: listens, lets in whoever holds the cluster secret, hands reads to the node and sends its answers.
- *
- * The answer methods mirror the node's effects: they return nothing and never call back. A read that was cancelled, or whose
- * link is gone, is answered into the void; only its `onSent` still comes, later. On multiplexed links answers are only
- * ever whole; on exclusive links the head goes first.
- *
- * Every read gets exactly one answer, a cancelled one a failure: askers count on it.
+ * A node's side of all links: listens, lets in whoever holds the cluster secret, gives each link to what it is for, and tells
+ * those that ask what nobody asked: of another ring, of other buckets, and that this node leaves.
  */
-import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Asker } from '@s3-accelerator/core/node/effects.ts';
-import type { NodeMessage } from '@s3-accelerator/core/node-message.ts';
-import type {
-  BodySource,
-  HotHint,
-  ObjectMetadata,
-  OriginError,
-  ReadFailure,
-  ReadRequest,
-} from '@s3-accelerator/core/read.ts';
-import { Arena, CommandFlag } from '@s3-accelerator/native/native.ts';
 import type { ConnectionId, ListenerId, Reactor } from '@s3-accelerator/native/reactor.ts';
 import { encodeBucketMark } from '@s3-accelerator/protocol/bucket-mark.ts';
 import { FrameType } from '@s3-accelerator/protocol/frame.ts';
 import type { LinkPurpose } from '@s3-accelerator/protocol/handshake.ts';
-import {
-  bytesAnswerBound,
-  encodeBytesAnswer,
-  encodeFailureAnswer,
-  encodeMetadataAnswer,
-  failureAnswerBound,
-  metadataAnswerBound,
-} from '@s3-accelerator/protocol/read-answer.ts';
 import type { FaultLog } from '../log.ts';
 import type { ForwardPort } from '../passthrough/forward.ts';
-import type { AskerRecord } from './askers.ts';
-import { Askers } from './askers.ts';
 import { ForwardAnswerer } from './forward-answerer.ts';
 import { LinkContext, type LinkRing } from './link-context.ts';
 import { AnsweringHandshake, fullRefusal } from './link-handshake.ts';
 import type { LinkServerOptions } from './link-options.ts';
 import type { LinkUser } from './link.ts';
 import { Link } from './link.ts';
-import type { ReadAnswererOwner } from './read-answerer.ts';
 import { ReadAnswerer } from './read-answerer.ts';
+import { ServedReads, type NodeReads } from './served-reads.ts';
 
 /** How often a server that drains looks whether its links are gone. */
 const drainTickMs = 10;
 
-/** What comes over the links. Never called during an answer method. */
-export interface NodeReads {
-  /** A read wants an answer. The request is good during the call. */
-  onRead(asker: Asker, request: ReadRequest): void;
-  /** Nobody waits for this read any more: the asker's id is dead. */
-  onReadCancelled(asker: Asker): void;
-  /** Another node tells something, good during the call. */
-  onMessage(message: NodeMessage): void;
-  /** The kernel took a body out of a file, or won't any more (errno). Once for every send. */
-  onSent(token: number, errno: number): void;
+/** Where a link server runs, and where what comes over its links goes. */
+export interface LinkServerContext {
+  readonly reactor: Reactor;
+  readonly faults: FaultLog;
+  readonly reads: NodeReads;
+  readonly forwardPort: ForwardPort;
 }
 
-export class LinkServer implements ReadAnswererOwner {
+export class LinkServer {
+  /** What was asked over the links: its answers leave here. */
+  readonly reads: ServedReads;
   readonly #context: LinkContext;
   readonly #options: LinkServerOptions;
-  readonly #reads: NodeReads;
   readonly #forwardPort: ForwardPort;
-  readonly #askers: Askers;
   readonly #links = new Set<Link>();
   /** Those among them that haven't proven the secret yet, the oldest first. */
   readonly #strangers = new Set<Link>();
   readonly #listeners: ListenerId[] = [];
-  /** Sends to askers that are gone, to be told after the current effect. */
-  #unsent: number[] = [];
   #linksRefused = 0;
   #bucketMark = 0;
   #isDraining = false;
 
   constructor(
-    reactor: Reactor,
+    { reactor, faults, reads, forwardPort }: LinkServerContext,
     options: LinkServerOptions,
-    faults: FaultLog,
-    reads: NodeReads,
-    forwardPort: ForwardPort,
   ) {
     this.#context = new LinkContext(reactor, options, faults);
     this.#options = options;
-    this.#reads = reads;
     this.#forwardPort = forwardPort;
-    this.#askers = new Askers(options.maxReads);
+    this.reads = new ServedReads(this.#context, reads, options);
   }
 
   /** Set by the composition: the ring that answers are marked with, and that askers get. */
   set ring(ring: LinkRing) {
     this.#context.ring = ring;
-  }
-
-  /** What stands for this node's buckets now (protocol/bucket-mark.ts), 0 while nobody knows: told to all that ask, now and as they come. */
-  tellBucketMark(mark: number): void {
-    this.#bucketMark = mark;
-    for (const link of this.#links) {
-      if (link.user instanceof ReadAnswerer && !link.user.exclusive) this.#sendBucketMark(link);
-    }
-  }
-
-  #sendBucketMark(link: Link): void {
-    if (this.#bucketMark !== 0) link.sendBytes(encodeBucketMark(this.#bucketMark));
-  }
-
-  /** The ring is another one now: who follows it over these links is told so, and asks. */
-  ringChanged(): void {
-    const { mark } = this.#context.ring;
-    for (const link of this.#links) {
-      if (link.user instanceof ReadAnswerer && !link.user.exclusive) {
-        link.sendBareFrame(FrameType.pong, 0, mark);
-      }
-    }
   }
 
   get links(): number {
@@ -124,15 +65,6 @@ export class LinkServer implements ReadAnswererOwner {
   /** Links that were refused because there were too many. */
   get linksRefused(): number {
     return this.#linksRefused;
-  }
-
-  get readsUnderWay(): number {
-    return this.#askers.underWay;
-  }
-
-  /** Reads that were answered busy because there were too many. */
-  get readsRefused(): number {
-    return this.#askers.refused;
   }
 
   /** Listens on a numeric address; returns the port. Throws the reactor's error when it can't. */
@@ -167,289 +99,27 @@ export class LinkServer implements ReadAnswererOwner {
     for (const link of [...this.#links]) link.end();
   }
 
-  // — answers
+  // — telling
 
-  /** Answers a lookup, without a body. */
-  answerMetadata(
-    asker: Asker,
-    metadata: ObjectMetadata,
-    ageMs: number,
-    lifetimeMs: number,
-    hot: HotHint | null = null,
-  ): void {
-    const record = this.#take(asker);
-    if (record === null) return;
-    this.#sendMetadata(record, metadata, ageMs, lifetimeMs, 0, 0, hot, 'slot');
-    this.#askers.release(record);
-  }
-
-  /** Answers a lookup with bytes of the object from `bodyFirst`, out of a file. `onSent` with the token follows. */
-  answerMetadataFromFile(
-    asker: Asker,
-    metadata: ObjectMetadata,
-    ageMs: number,
-    lifetimeMs: number,
-    bodyFirst: number,
-    descriptor: number,
-    fileOffset: number,
-    length: number,
-    token: number,
-    hot: HotHint | null = null,
-  ): void {
-    const record = this.#takeForFile(asker, token);
-    if (record === null) return;
-    const { reactor } = this.#context;
-    const { requestId } = record;
-    const at = reactor.reserve(metadataAnswerBound(metadata, hot));
-    const head =
-      encodeMetadataAnswer(
-        reactor.output,
-        at,
-        requestId,
-        metadata,
-        ageMs,
-        lifetimeMs,
-        bodyFirst,
-        length,
-        this.#context.ring.mark,
-        hot,
-      ) - at;
-    this.#sendFile(record, at, head, descriptor, fileOffset, length);
-  }
-
-  /** Answers a lookup with bytes of the object from `bodyFirst`, which are copied during the call. */
-  answerMetadataFromMemory(
-    asker: Asker,
-    metadata: ObjectMetadata,
-    ageMs: number,
-    lifetimeMs: number,
-    bodyFirst: number,
-    bytes: Uint8Array,
-    hot: HotHint | null = null,
-    source: BodySource = 'fetched',
-  ): void {
-    const record = this.#take(asker);
-    if (record === null) return;
-    const { length } = bytes;
-    this.#sendMetadata(record, metadata, ageMs, lifetimeMs, bodyFirst, length, hot, source);
-    record.link?.sendBytes(bytes);
-    this.#askers.release(record);
-  }
-
-  /** Answers a blocks read with a file's range. `onSent` with the token follows. */
-  answerBytesFromFile(
-    asker: Asker,
-    descriptor: number,
-    fileOffset: number,
-    length: number,
-    token: number,
-    hot: HotHint | null = null,
-  ): void {
-    const record = this.#takeForFile(asker, token);
-    if (record === null) return;
-    const { reactor, ring } = this.#context;
-    const { requestId } = record;
-    const at = reactor.reserve(bytesAnswerBound(hot));
-    const head = encodeBytesAnswer(reactor.output, at, requestId, length, ring.mark, hot) - at;
-    this.#sendFile(record, at, head, descriptor, fileOffset, length);
-  }
-
-  /** Begins the answer of a blocks read whose `length` bytes come by `continueAnswer`. */
-  beginAnswer(asker: Asker, length: number, source: BodySource = 'fetched'): void {
-    const record = this.#askers.get(asker);
-    if (record === null) return;
-    record.stage = 'answering';
-    record.missing = length;
-    if (record.exclusive) {
-      this.#sendBytesHead(record, length, source);
-    } else {
-      record.whole = new Uint8Array(bytesAnswerBound() + length);
-      const { mark } = this.#context.ring;
-      const { requestId, whole } = record;
-      record.wholeLength = encodeBytesAnswer(whole, 0, requestId, length, mark, null, source);
-    }
-  }
-
-  /**
-   * Sends the next bytes of an answer that has begun, copied during the call; the last ones end it. What the asker hasn't taken
-   * waits here: a body is a block at most.
-   */
-  continueAnswer(asker: Asker, bytes: Uint8Array): void {
-    const record = this.#askers.get(asker);
-    if (record === null) return;
-    record.missing -= bytes.length;
-    if (record.whole !== null) {
-      record.whole.set(bytes, record.wholeLength);
-      record.wholeLength += bytes.length;
-      if (record.missing === 0) record.link?.sendBytes(record.whole);
-    } else {
-      record.link?.sendBytes(bytes);
-    }
-    if (record.missing === 0) this.#askers.release(record);
-  }
-
-  /** An answer that had begun can't be completed. */
-  abortAnswer(asker: Asker): void {
-    const record = this.#askers.get(asker);
-    if (record === null) return;
-    const { link } = record;
-    if (record.exclusive && record.stage === 'answering') {
-      // Half a body is on the link: nothing else can tell the asker that the rest won't come.
-      this.#askers.release(record);
-      link?.lose();
-    } else {
-      this.answerFailure(asker, 'peer', null);
-    }
-  }
-
-  /** Answers that there are no bytes, and why. */
-  answerFailure(asker: Asker, failure: ReadFailure, error: OriginError | null): void {
-    const record = this.#take(asker);
-    if (record?.link == null) return;
-    this.#sendFailure(record.link, record.requestId, failure, error);
-    this.#askers.release(record);
-  }
-
-  // — what the links say
-
-  onRequest(answerer: ReadAnswerer, requestId: number, request: ReadRequest): void {
-    const { link, unanswered, exclusive } = answerer;
-    const record = this.#askers.begin(link, unanswered, requestId, exclusive);
-    if (record === null) this.#sendFailure(link, requestId, 'busy', null);
-    else this.#reads.onRead(record.id, request);
-  }
-
-  onMessage(message: NodeMessage): void {
-    this.#reads.onMessage(message);
-  }
-
-  onCancelled(record: AskerRecord): void {
-    const { id, link, exclusive, stage, requestId } = record;
-    if (exclusive && stage === 'answering' && link !== null && !link.lost) {
-      // Its body has begun, so the asker gets the rest of it.
-      return;
-    }
-    this.#askers.release(record);
-    if (link !== null && !link.lost) this.#sendFailure(link, requestId, 'peer', null);
-    this.#reads.onReadCancelled(id);
-  }
-
-  onSent(link: Link, token: number, errno: number): void {
-    const record = this.#askers.get(token - 1);
-    if (record === null) return;
-    const { sentToken, requestId, copied } = record;
-    this.#askers.release(record);
-    if (errno !== 0 && !link.lost) {
-      if (copied) this.#sendFailure(link, requestId, 'peer', null);
-      else link.lose();
-    }
-    this.#reads.onSent(sentToken, errno);
-  }
-
-  onAnswererLost(answerer: ReadAnswerer): void {
-    this.#links.delete(answerer.link);
-  }
-
-  // — sending
-
-  /** The record of a read whose answer leaves now. */
-  #take(asker: Asker): AskerRecord | null {
-    const record = this.#askers.get(asker);
-    if (record !== null) this.#askers.answered(record);
-    return record;
-  }
-
-  /** The same for a body out of a file; the send of a read that is gone is told later. */
-  #takeForFile(asker: Asker, token: number): AskerRecord | null {
-    const record = this.#take(asker);
-    if (record !== null) {
-      record.stage = 'sending';
-      record.sentToken = token;
-      return record;
-    }
-    this.#unsent.push(token);
-    if (this.#unsent.length === 1) queueMicrotask(() => this.#tellUnsent());
-    return null;
-  }
-
-  #tellUnsent(): void {
-    const tokens = this.#unsent;
-    this.#unsent = [];
-    for (const token of tokens) this.#reads.onSent(token, constants.errno.ECANCELED);
-  }
-
-  #sendFile(
-    record: AskerRecord,
-    at: number,
-    headLength: number,
-    descriptor: number,
-    fileOffset: number,
-    length: number,
-  ): void {
-    const { reactor } = this.#context;
-    const { link, exclusive, id } = record;
-    if (link === null) return;
-    const lent = exclusive && this.#options.lendPages;
-    record.copied = !lent;
-    const flags = lent ? 0 : CommandFlag.copy | CommandFlag.deferrable;
-    reactor.commit(headLength);
-    reactor.sendFile(link.id, at, headLength, descriptor, fileOffset, length, id + 1, flags);
-  }
-
-  #sendMetadata(
-    record: AskerRecord,
-    metadata: ObjectMetadata,
-    ageMs: number,
-    lifetimeMs: number,
-    bodyFirst: number,
-    bodyLength: number,
-    hot: HotHint | null,
-    source: BodySource,
-  ): void {
-    const { reactor } = this.#context;
-    const { link, requestId } = record;
-    if (link === null) return;
-    const at = reactor.reserve(metadataAnswerBound(metadata, hot));
-    const end = encodeMetadataAnswer(
-      reactor.output,
-      at,
-      requestId,
-      metadata,
-      ageMs,
-      lifetimeMs,
-      bodyFirst,
-      bodyLength,
-      this.#context.ring.mark,
-      hot,
-      source,
-    );
-    reactor.commit(end - at);
-    reactor.write(link.id, Arena.output, at, end - at);
-  }
-
-  #sendBytesHead(record: AskerRecord, length: number, source: BodySource): void {
-    const { reactor } = this.#context;
-    const { link, requestId } = record;
-    if (link === null) return;
-    const at = reactor.reserve(bytesAnswerBound());
+  /** The ring is another one now: who follows it over these links is told so, and asks. */
+  ringChanged(): void {
     const { mark } = this.#context.ring;
-    const { output } = reactor;
-    const head = encodeBytesAnswer(output, at, requestId, length, mark, null, source) - at;
-    reactor.commit(head);
-    reactor.write(link.id, Arena.output, at, head);
+    for (const link of this.#multiplexed()) link.sendBareFrame(FrameType.pong, 0, mark);
   }
 
-  #sendFailure(
-    link: Link,
-    requestId: number,
-    failure: ReadFailure,
-    error: OriginError | null,
-  ): void {
-    const { reactor, ring } = this.#context;
-    const at = reactor.reserve(failureAnswerBound(error));
-    const end = encodeFailureAnswer(reactor.output, at, requestId, failure, error, ring.mark);
-    reactor.commit(end - at);
-    reactor.write(link.id, Arena.output, at, end - at);
+  /** What stands for this node's buckets now (protocol/bucket-mark.ts), 0 while nobody knows: told to all that ask, now and as they come. */
+  tellBucketMark(mark: number): void {
+    this.#bucketMark = mark;
+    for (const link of this.#multiplexed()) this.#sendBucketMark(link);
+  }
+
+  #sendBucketMark(link: Link): void {
+    if (this.#bucketMark !== 0) link.sendBytes(encodeBucketMark(this.#bucketMark));
+  }
+
+  /** Whoever asks has a link of these, and hears on it what it didn't ask for. */
+  #multiplexed(): Link[] {
+    return [...this.#links].filter(({ user }) => user instanceof ReadAnswerer && !user.exclusive);
   }
 
   // — letting in
@@ -496,12 +166,12 @@ export class LinkServer implements ReadAnswererOwner {
 
   #userFor(link: Link, purpose: LinkPurpose): LinkUser {
     const { idleMs } = this.#options;
+    const onLost = (): void => void this.#links.delete(link);
     if (purpose === 'forward') {
-      return new ForwardAnswerer(this.#context, this.#forwardPort, idleMs, () => {
-        this.#links.delete(link);
-      });
+      return new ForwardAnswerer(this.#context, this.#forwardPort, idleMs, onLost);
     }
     this.#context.reactor.deadline(link.id, idleMs);
-    return new ReadAnswerer(this.#context, this, link, purpose === 'exclusive');
+    const exclusive = purpose === 'exclusive';
+    return new ReadAnswerer(this.#context, this.reads, { link, exclusive, onLost });
   }
 }

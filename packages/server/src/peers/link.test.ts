@@ -83,7 +83,7 @@ describe('what a node does with frames that break the protocol', () => {
       end.socket.write(bytes);
       await until('the link is closed', () => end.closed);
       await until('nothing is left', () => cluster.server.links === 0);
-      assert.equal(cluster.server.readsUnderWay, 0);
+      assert.equal(cluster.server.reads.underWay, 0);
       assert.equal(cluster.nodeLog.count('breaks the protocol'), 1);
     });
   }

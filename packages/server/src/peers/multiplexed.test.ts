@@ -52,7 +52,7 @@ describe('a multiplexed link', () => {
     assert.equal(client.bytes.toString(), 'answer 3. answer 1. answer 5. answer 2. answer 4. ');
     assert.deepEqual(core.queued, [3, 1, 5, 2, 4]);
     assert.equal(peers.readsUnderWay, 0);
-    assert.equal(server.readsUnderWay, 0);
+    assert.equal(server.reads.underWay, 0);
     assert.equal(server.links, 1);
   });
 
@@ -60,8 +60,12 @@ describe('a multiplexed link', () => {
     const { core, node, peers, server } = cluster;
     const client = await cluster.client();
     node.answer = (asker, request) => {
-      if (request.bodyLimit === 0) server.answerMetadata(asker, metadata, 3, Infinity);
-      else server.answerMetadataFromMemory(asker, metadata, 3, 1000, 50, Buffer.from('body'));
+      const fresh = { metadata, ageMs: 3, lifetimeMs: 1000, hot: null };
+      if (request.bodyLimit > 0) {
+        server.reads.answerMetadataFromMemory(asker, fresh, 50, Buffer.from('body'));
+      } else {
+        server.reads.answerMetadata(asker, { ...fresh, lifetimeMs: Infinity });
+      }
     };
     core.onEach = (read, answer) => {
       if (answer.bodyLength > 0) peers.relayBody(read, client.connection);
@@ -85,7 +89,7 @@ describe('a multiplexed link', () => {
       headerLines: new Uint8Array(3),
       body: new Uint8Array(64 * 1024).fill(7),
     };
-    node.answer = (asker) => server.answerFailure(asker, 'origin', error);
+    node.answer = (asker) => server.reads.answerFailure(asker, 'origin', error);
     peers.sendRead(1, 1, blocksRequest(0, 10));
     await until('the failure', () => core.answers.length === 1);
     assert.equal(core.outcome(1), 'origin');
@@ -100,7 +104,7 @@ describe('a multiplexed link', () => {
     writeFileSync(path, bytes);
     const file = openSync(path, 'r');
     let token = 0;
-    node.answer = (asker) => server.answerBytesFromFile(asker, file, 0, 4096, ++token);
+    node.answer = (asker) => server.reads.answerBytesFromFile(asker, file, 0, 4096, ++token);
     core.onEach = (read) => peers.relayBody(read, client.connection);
     peers.sendRead(1000, 1, blocksRequest(0, 4096));
     await until('the link is open', () => core.queued.length === 1);
@@ -155,10 +159,10 @@ describe('a multiplexed link', () => {
     peers.sendRead(2, 1, blocksRequest(0, 4));
     await until('the reads', () => node.reads.length === 2);
     const [first, second] = node.reads.map(({ asker }) => asker);
-    server.beginAnswer(first!, 6);
-    server.continueAnswer(first!, Buffer.from('abc'));
+    server.reads.beginAnswer(first!, 6);
+    server.reads.continueAnswer(first!, Buffer.from('abc'));
     answerBytes(server, second!, Buffer.from('2222'));
-    server.continueAnswer(first!, Buffer.from('def'));
+    server.reads.continueAnswer(first!, Buffer.from('def'));
     await until('both bodies', () => client.length === 10);
     assert.equal(client.bytes.toString(), '2222abcdef');
   });
@@ -168,10 +172,10 @@ describe('a multiplexed link', () => {
     peers.sendRead(1, 1, blocksRequest(0, 6));
     peers.sendRead(2, 1, blocksRequest(0, 4));
     await until('the reads', () => node.reads.length === 2);
-    server.beginAnswer(node.reads[0]!.asker, 6);
-    server.continueAnswer(node.reads[0]!.asker, Buffer.from('abc'));
-    server.abortAnswer(node.reads[0]!.asker);
-    server.answerFailure(node.reads[1]!.asker, 'changed', null);
+    server.reads.beginAnswer(node.reads[0]!.asker, 6);
+    server.reads.continueAnswer(node.reads[0]!.asker, Buffer.from('abc'));
+    server.reads.abortAnswer(node.reads[0]!.asker);
+    server.reads.answerFailure(node.reads[1]!.asker, 'changed', null);
     await until('both answers', () => core.answers.length === 2);
     assert.equal(core.outcome(1), 'peer');
     assert.equal(core.outcome(2), 'changed');
@@ -185,7 +189,7 @@ describe('a multiplexed link', () => {
     truncateSync(path, 1000);
     const file = openSync(path, 'r');
     node.answer = (asker, { first }) => {
-      server.answerBytesFromFile(asker, file, first, 500, first + 1);
+      server.reads.answerBytesFromFile(asker, file, first, 500, first + 1);
     };
     peers.sendRead(1, 1, blocksRequest(800, 500));
     peers.sendRead(2, 1, blocksRequest(100, 500));
@@ -211,7 +215,7 @@ describe('a multiplexed link', () => {
     assert.equal(core.answers[0]!.read, 2);
     peers.cancelRead(2);
     await until('nothing is under way', () => peers.readsUnderWay === 0);
-    assert.equal(server.readsUnderWay, 0);
+    assert.equal(server.reads.underWay, 0);
   });
 
   test('a cancellation that crosses its answer leaves nothing behind', async () => {
@@ -260,11 +264,11 @@ describe('a multiplexed link', () => {
       ],
     );
     assert.equal(peers.readsUnderWay, 0);
-    assert.equal(server.readsUnderWay, 0);
+    assert.equal(server.reads.underWay, 0);
     assert.deepEqual(node.cancelled.length, 3);
     const again = server.listen('127.0.0.1', 0);
     peers.setMembers([{ nodeId: 1, host: '127.0.0.1', port: again }]);
-    node.answer = (asker) => server.answerFailure(asker, 'changed', null);
+    node.answer = (asker) => server.reads.answerFailure(asker, 'changed', null);
     peers.sendRead(4, 1, blocksRequest(0, 4));
     await until('the next answer', () => core.answers.length === 3);
     assert.equal(core.outcome(4), 'changed');
@@ -276,7 +280,7 @@ describe('a multiplexed link', () => {
     await until('the read', () => node.reads.length === 1);
     peers.close();
     await until('it is cancelled', () => node.cancelled.length === 1);
-    server.answerBytesFromFile(node.reads[0]!.asker, 0, 0, 4, 77);
+    server.reads.answerBytesFromFile(node.reads[0]!.asker, 0, 0, 4, 77);
     assert.equal(node.sent.length, 0, 'an answer method never calls back');
     await until('the send is told', () => node.sent.length === 1);
     assert.deepEqual(node.sent, [{ token: 77, errno: constants.errno.ECANCELED }]);
@@ -286,7 +290,7 @@ describe('a multiplexed link', () => {
 test('several multiplexed links share the reads of a node', async () => {
   const cluster = new Cluster({ peer: { multiplexedLinks: 2 } });
   const { core, node, peers, server } = cluster;
-  node.answer = (asker) => server.answerFailure(asker, 'changed', null);
+  node.answer = (asker) => server.reads.answerFailure(asker, 'changed', null);
   for (let read = 1; read <= 10; read++) peers.sendRead(read, 1, blocksRequest(0, 4));
   await until('all answers', () => core.answers.length === 10);
   assert.equal(server.links, 2);
@@ -312,7 +316,7 @@ describe('limits of multiplexed links', () => {
     for (let read = 1; read <= 3; read++) peers.sendRead(read, 1, blocksRequest(0, 4));
     await until('the refusal', () => core.answers.length === 1);
     assert.equal(core.outcome(3), 'busy');
-    assert.equal(server.readsRefused, 1);
+    assert.equal(server.reads.refused, 1);
     cluster.stop();
   });
 

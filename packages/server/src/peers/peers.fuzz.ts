@@ -162,7 +162,7 @@ class Fuzz {
     const bytes = this.slab.subarray(first, first + length);
     switch (random(9)) {
       case 0:
-        server.answerFailure(asker, 'changed', null);
+        server.reads.answerFailure(asker, 'changed', null);
         break;
       case 1:
         answerBytes(server, asker, bytes);
@@ -174,7 +174,7 @@ class Fuzz {
         setTimeout(() => this.answer(asker, first, length), random(20));
         break;
       default:
-        server.answerBytesFromFile(asker, this.#file, first, length, ++this.#token);
+        server.reads.answerBytesFromFile(asker, this.#file, first, length, ++this.#token);
     }
   }
 
@@ -182,15 +182,15 @@ class Fuzz {
     const { server } = this.cluster;
     const breaksOff = oneIn(10);
     let at = 0;
-    server.beginAnswer(asker, bytes.length);
+    server.reads.beginAnswer(asker, bytes.length);
     const next = (): void => {
       if (breaksOff && at > bytes.length / 2) {
-        server.abortAnswer(asker);
+        server.reads.abortAnswer(asker);
         return;
       }
       const piece = bytes.subarray(at, at + 1 + random(100_000));
       at += piece.length;
-      server.continueAnswer(asker, piece);
+      server.reads.continueAnswer(asker, piece);
       if (at < bytes.length) setImmediate(next);
     };
     next();
@@ -237,7 +237,7 @@ class Fuzz {
       return this.asked.size === 0;
     });
     await until('nothing is left at the gateway', () => peers.readsUnderWay === 0);
-    await until('nor at the node', () => server.readsUnderWay === 0);
+    await until('nor at the node', () => server.reads.underWay === 0);
     await until('every send was told', () => this.cluster.node.sent.length === this.#token);
     const tokens = new Set(this.cluster.node.sent.map(({ token }) => token));
     assert.equal(tokens.size, this.#token);

@@ -1,7 +1,7 @@
 /**
  * A link that brings reads, as its answering end sees it: multiplexed, with many reads at once, or exclusive, with one.
  *
- * It decodes requests and cancellations and hands them on; what is answered goes out through `LinkServer`. Questions for the
+ * It decodes requests and cancellations and hands them on; what is answered goes out through `ServedReads`. Questions for the
  * ring, on multiplexed links, it answers itself. What nodes tell each other comes over those, too.
  */
 import { LinkedList } from '@s3-accelerator/core/base/linked-list.ts';
@@ -22,7 +22,13 @@ export interface ReadAnswererOwner {
   onCancelled(record: AskerRecord): void;
   onMessage(message: NodeMessage): void;
   onSent(link: Link, token: number, errno: number): void;
-  onAnswererLost(answerer: ReadAnswerer): void;
+}
+
+/** What a link that brings reads is, and whom its end concerns besides them. */
+interface AnsweredLink {
+  readonly link: Link;
+  readonly exclusive: boolean;
+  readonly onLost: () => void;
 }
 
 export class ReadAnswerer implements LinkUser {
@@ -32,14 +38,20 @@ export class ReadAnswerer implements LinkUser {
   readonly unanswered = new LinkedList<AskerRecord>();
   readonly #context: LinkContext;
   readonly #owner: ReadAnswererOwner;
+  readonly #onLost: () => void;
   readonly #request = new ReadRequestView();
   readonly #message = newNodeMessage();
 
-  constructor(context: LinkContext, owner: ReadAnswererOwner, link: Link, exclusive: boolean) {
+  constructor(
+    context: LinkContext,
+    owner: ReadAnswererOwner,
+    { link, exclusive, onLost }: AnsweredLink,
+  ) {
     this.#context = context;
     this.#owner = owner;
     this.link = link;
     this.exclusive = exclusive;
+    this.#onLost = onLost;
   }
 
   onOpen(): void {
@@ -84,7 +96,7 @@ export class ReadAnswerer implements LinkUser {
   }
 
   onLost(): void {
-    this.#owner.onAnswererLost(this);
+    this.#onLost();
     for (let next = this.unanswered.shift(); next !== null; next = this.unanswered.shift()) {
       this.#owner.onCancelled(next);
     }

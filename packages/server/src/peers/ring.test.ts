@@ -61,7 +61,7 @@ describe('the ring over links', () => {
 
   test('comes again when an answer carries the mark of another', async () => {
     const { core, node, peers, server } = cluster;
-    node.answer = (asker) => server.answerFailure(asker, 'changed', null);
+    node.answer = (asker) => server.reads.answerFailure(asker, 'changed', null);
     await opened();
     await until('the ring', () => atGateway.version === 6);
     atNode.advance(ringOf(7, 1));

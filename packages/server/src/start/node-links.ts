@@ -44,7 +44,7 @@ export function startNodeLinks(
   if (cluster === null) return null;
   const { secret, tcp } = cluster;
   const links = new LinkServer(
-    reactor,
+    { reactor, faults, reads: new LinkReads(driver), forwardPort: forward },
     {
       ...defaultLinkServerOptions,
       secret: linkKey(secret),
@@ -53,9 +53,6 @@ export function startNodeLinks(
       maxLinks,
       lendPages: slab.lendsPages,
     },
-    faults,
-    new LinkReads(driver),
-    forward,
   );
   links.ring = ring;
   ring.onChange(() => {
@@ -65,12 +62,12 @@ export function startNodeLinks(
   buckets.onChange((mark) => {
     links.tellBucketMark(mark);
   });
-  driver.linkAnswers = new LinkAnswers(links, slab.readDescriptor);
+  driver.linkAnswers = new LinkAnswers(links.reads, slab.readDescriptor);
   const { host } = listen;
   const port = links.listen(host, listen.port);
   metrics.readFrom('s3accel_node_links', () => links.links);
   publishLimit(metrics, 'node_links', () => links.linksRefused);
-  publishLimit(metrics, 'link_reads', () => links.readsRefused);
+  publishLimit(metrics, 'link_reads', () => links.reads.refused);
   log.info({ host, port }, 'listening for links');
   const at = { host, port };
   if (config.cluster === undefined) nameOnlyMember(ring, id, at);

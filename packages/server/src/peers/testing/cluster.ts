@@ -14,10 +14,10 @@ import { FaultLog } from '../../log.ts';
 import type { ForwardPort } from '../../passthrough/forward.ts';
 import type { LinkServerOptions, PeerOptions } from '../link-options.ts';
 import { defaultLinkServerOptions, defaultPeerOptions } from '../link-options.ts';
-import type { NodeReads } from '../link-server.ts';
 import { LinkServer } from '../link-server.ts';
 import { Peers } from '../peers.ts';
 import type { PeerEvents } from '../reads.ts';
+import type { NodeReads } from '../served-reads.ts';
 
 export const testSecret = new Uint8Array(Buffer.from('a secret of the test cluster'));
 
@@ -146,8 +146,8 @@ export interface ClusterOptions {
 
 /** Answers a blocks read with bytes, all at once. */
 export function answerBytes(server: LinkServer, asker: number, bytes: Uint8Array): void {
-  server.beginAnswer(asker, bytes.length);
-  server.continueAnswer(asker, bytes);
+  server.reads.beginAnswer(asker, bytes.length);
+  server.reads.continueAnswer(asker, bytes);
 }
 
 const noForwardPort: ForwardPort = {
@@ -173,11 +173,13 @@ export class Cluster {
     this.gatewayReactor = new Reactor({ ...small, ...options.gatewayReactor });
     this.nodeReactor = new Reactor(small);
     this.server = new LinkServer(
-      this.nodeReactor,
+      {
+        reactor: this.nodeReactor,
+        faults: this.nodeLog.faults,
+        reads: this.node,
+        forwardPort: options.forwardPort ?? noForwardPort,
+      },
       { ...defaultLinkServerOptions, secret: testSecret, ...options.server },
-      this.nodeLog.faults,
-      this.node,
-      options.forwardPort ?? noForwardPort,
     );
     this.port = this.server.listen('127.0.0.1', 0);
     this.peers = new Peers(
