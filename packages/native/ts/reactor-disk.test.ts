@@ -34,7 +34,7 @@ interface Outcome {
 
 function outcomesOf(reactor: Reactor): Outcome[] {
   const outcomes: Outcome[] = [];
-  reactor.diskOwner = {
+  reactor.files.owner = {
     onDisk: (token, errno, bytes) => outcomes.push({ token, errno, bytes }),
   };
   return outcomes;
@@ -53,16 +53,16 @@ test('slots are written with O_DIRECT, synced and read back', async (context) =>
   const memory = alignedMemory(2 << 20);
   const bytes = pattern(1 << 20, 1);
   memory.set(bytes);
-  reactor.registerFillMemory(memory);
-  for (let i = 0; i < 4; i++) reactor.writeFile(descriptor, i << 20, 0, 1 << 20, 1 << 20, i + 1);
+  reactor.files.registerFillMemory(memory);
+  for (let i = 0; i < 4; i++) reactor.files.write(descriptor, i << 20, 0, 1 << 20, 1 << 20, i + 1);
   await eventually('the writes', () => outcomes.length === 4);
   assert.deepEqual(
     outcomes.map(({ token }) => token).toSorted((a, b) => a - b),
     [1, 2, 3, 4],
   );
   assert.ok(outcomes.every(({ errno, bytes: wrote }) => errno === 0 && wrote === 1 << 20));
-  reactor.syncFile(descriptor, 5);
-  reactor.readFile(descriptor, 2 << 20, 1 << 20, 1 << 20, 6);
+  reactor.files.sync(descriptor, 5);
+  reactor.files.read(descriptor, 2 << 20, 1 << 20, 1 << 20, 6);
   await eventually('the sync and the read', () => outcomes.length === 6);
   assert.ok(outcomes.every(({ errno }) => errno === 0));
   assertSameBytes(Buffer.from(memory.subarray(1 << 20)), bytes);
@@ -74,14 +74,14 @@ test('errors of reads, writes and syncs come back as errno', async (context) => 
   const reactor = startReactor(context);
   const outcomes = outcomesOf(reactor);
   const { descriptor, path } = fileOf(context, pattern(10_000, 2));
-  reactor.registerFillMemory(alignedMemory(65536));
+  reactor.files.registerFillMemory(alignedMemory(65536));
   const readOnly = openSync(path, 'r');
   context.after(() => {
     closeSync(readOnly);
   });
-  reactor.readFile(descriptor, 8000, 0, 4096, 1);
-  reactor.writeFile(readOnly, 0, 0, 4096, 0, 2);
-  reactor.syncFile(1_000_000, 3);
+  reactor.files.read(descriptor, 8000, 0, 4096, 1);
+  reactor.files.write(readOnly, 0, 0, 4096, 0, 2);
+  reactor.files.sync(1_000_000, 3);
   await eventually('all three', () => outcomes.length === 3);
   const { EIO, EBADF } = constants.errno;
   assert.deepEqual(
@@ -98,10 +98,10 @@ test('a write makes no file longer, for what is between would read as zeros', as
   const reactor = startReactor(context);
   const outcomes = outcomesOf(reactor);
   const { descriptor, path } = fileOf(context, pattern(10_000, 2));
-  reactor.registerFillMemory(alignedMemory(65536));
-  reactor.writeFile(descriptor, 8192, 0, 4096, 0, 1);
-  reactor.writeFile(descriptor, 65536, 0, 4096, 0, 2);
-  reactor.writeFile(descriptor, 4096, 0, 4096, 0, 3);
+  reactor.files.registerFillMemory(alignedMemory(65536));
+  reactor.files.write(descriptor, 8192, 0, 4096, 0, 1);
+  reactor.files.write(descriptor, 65536, 0, 4096, 0, 2);
+  reactor.files.write(descriptor, 4096, 0, 4096, 0, 3);
   await eventually('all three', () => outcomes.length === 3);
   const { EIO } = constants.errno;
   assert.deepEqual(
@@ -117,13 +117,13 @@ test('a write makes no file longer, for what is between would read as zeros', as
 
 test('a direct write that is not aligned, or outside of the memory, throws', (context) => {
   const reactor = startReactor(context);
-  reactor.registerFillMemory(alignedMemory(65536));
-  assert.throws(() => reactor.writeFile(0, 100, 0, 4096, 0, 1), /multiples of 4096/);
-  assert.throws(() => reactor.writeFile(0, 0, 100, 4096, 0, 1), /multiples of 4096/);
-  assert.throws(() => reactor.writeFile(0, 0, 0, 100, 0, 1), /multiples of 4096/);
-  assert.throws(() => reactor.writeFile(0, 0, 65536, 4096, 0, 1), /fill memory/);
-  assert.throws(() => reactor.readFile(0, 0, 65535, 2, 1), /fill memory/);
-  assert.throws(() => reactor.readFile(0, -1, 0, 2, 1), RangeError);
+  reactor.files.registerFillMemory(alignedMemory(65536));
+  assert.throws(() => reactor.files.write(0, 100, 0, 4096, 0, 1), /multiples of 4096/);
+  assert.throws(() => reactor.files.write(0, 0, 100, 4096, 0, 1), /multiples of 4096/);
+  assert.throws(() => reactor.files.write(0, 0, 0, 100, 0, 1), /multiples of 4096/);
+  assert.throws(() => reactor.files.write(0, 0, 65536, 4096, 0, 1), /fill memory/);
+  assert.throws(() => reactor.files.read(0, 0, 65535, 2, 1), /fill memory/);
+  assert.throws(() => reactor.files.read(0, -1, 0, 2, 1), RangeError);
 });
 
 test('pages that were lent to a slow client keep their bytes on this disk', (context) => {
@@ -158,12 +158,12 @@ test('a slow client gets the old bytes of a slot that was overwritten meanwhile'
   const before = pattern(1 << 20, 3);
   memory.set(before);
   memory.set(pattern(1 << 20, 4), 1 << 20);
-  reactor.registerFillMemory(memory);
-  reactor.writeFile(direct, 0, 0, 1 << 20, 0, 1);
+  reactor.files.registerFillMemory(memory);
+  reactor.files.write(direct, 0, 0, 1 << 20, 0, 1);
   await eventually('the first bytes', () => outcomes.length === 1);
   reactor.sendFile(owner.id, 0, 0, buffered, 0, 1 << 20, 7, 0);
   await eventually('taken by the kernel', () => owner.sent.length === 1);
-  reactor.writeFile(direct, 0, 1 << 20, 1 << 20, 0, 2);
+  reactor.files.write(direct, 0, 1 << 20, 1 << 20, 0, 2);
   await eventually('the next bytes', () => outcomes.length === 2);
   await settle();
   client.socket.resume();

@@ -164,12 +164,12 @@ test('stopping with everything in flight is clean, and afterwards every call say
   const from = await connectClient(context, server);
   const to = await connectClient(context, server, true);
   dropFromPageCache(descriptor, 0, 0);
-  reactor.registerFillMemory(new Uint8Array(8 << 20));
+  reactor.files.registerFillMemory(new Uint8Array(8 << 20));
   reactor.sendFile(to.owner.id, 0, 0, descriptor, 0, 8 << 20, 1, 0);
   reactor.sendFile(to.owner.id, 0, 0, descriptor, 4 << 20, 4096, 2, 3);
   reactor.relay(from.owner.id, to.owner.id, 10 << 20, 3);
   from.client.socket.write(pattern(4 << 20, 2));
-  for (let i = 0; i < 8; i++) reactor.readFile(descriptor, i << 20, i << 20, 1 << 20, i + 1);
+  for (let i = 0; i < 8; i++) reactor.files.read(descriptor, i << 20, i << 20, 1 << 20, i + 1);
   reactor.connect('127.0.0.1', server.port, new Recorder(reactor));
   await settle(5);
   reactor.stop();

@@ -18,7 +18,7 @@ interface Outcome {
 /** What comes of one piece of work. */
 async function outcomeOf(reactor: Reactor, begin: (token: number) => void): Promise<Outcome> {
   const outcomes: Outcome[] = [];
-  reactor.diskOwner = {
+  reactor.files.owner = {
     onDisk: (token, errno, bytes, checksum) => {
       assert.equal(token, 77);
       outcomes.push({ errno, bytes, checksum });
@@ -63,16 +63,16 @@ test('a write tells the checksum of as many bytes as it was asked for', async (c
   const { descriptor } = slabOf(context, 1 << 20);
   const memory = alignedMemory(1 << 20);
   memory.set(pattern(1 << 20, 5));
-  reactor.registerFillMemory(memory);
+  reactor.files.registerFillMemory(memory);
   for (const checked of [0, 1, 4096, 8000, 8192]) {
     const { errno, bytes, checksum } = await outcomeOf(reactor, (token) => {
-      reactor.writeFile(descriptor, 4096, 65536, 8192, checked, token);
+      reactor.files.write(descriptor, 4096, 65536, 8192, checked, token);
     });
     assert.deepEqual({ errno, bytes }, { errno: 0, bytes: 8192 });
     assert.equal(checksum, crc32c(memory.subarray(65536, 65536 + checked)));
   }
   assert.throws(() => {
-    reactor.writeFile(descriptor, 0, 0, 4096, 4097, 1);
+    reactor.files.write(descriptor, 0, 0, 4096, 4097, 1);
   }, /checked/);
 });
 
@@ -82,13 +82,13 @@ test('a range of a file has the checksum of its bytes, and another one when a bi
   const memory = alignedMemory(1 << 20);
   const bytes = pattern(1 << 20, 9);
   memory.set(bytes);
-  reactor.registerFillMemory(memory);
+  reactor.files.registerFillMemory(memory);
   const { checksum: written } = await outcomeOf(reactor, (token) => {
-    reactor.writeFile(descriptor, 1 << 20, 0, 1 << 20, 1 << 20, token);
+    reactor.files.write(descriptor, 1 << 20, 0, 1 << 20, 1 << 20, token);
   });
   const check = (length: number): Promise<Outcome> =>
     outcomeOf(reactor, (token) => {
-      reactor.checksumFile(descriptor, 1 << 20, length, token);
+      reactor.files.checksum(descriptor, 1 << 20, length, token);
     });
   for (const length of [1, 4095, 4096, 300_001, (1 << 20) - 1]) {
     const { errno, checksum } = await check(length);
@@ -110,13 +110,13 @@ test('a range that the file no longer has can’t be checked', async (context) =
   truncateSync(path, 600_000);
   const check = (fileOffset: number, length: number): Promise<Outcome> =>
     outcomeOf(reactor, (token) => {
-      reactor.checksumFile(descriptor, fileOffset, length, token);
+      reactor.files.checksum(descriptor, fileOffset, length, token);
     });
   assert.equal((await check(0, 1 << 20)).errno, EIO);
   assert.equal((await check(1 << 20, 1)).errno, EIO);
   assert.equal((await check(0, 500_000)).errno, 0);
   assert.throws(() => {
-    reactor.checksumFile(descriptor, 100, 4096, 1);
+    reactor.files.checksum(descriptor, 100, 4096, 1);
   }, /multiple of 4096/);
 });
 
@@ -126,7 +126,7 @@ test('a file that was cut gets its length back, with zeros', async (context) => 
   truncateSync(path, 4096);
   const allocate = (bytes: number): Promise<Outcome> =>
     outcomeOf(reactor, (token) => {
-      reactor.allocateFile(descriptor, bytes, token);
+      reactor.files.allocate(descriptor, bytes, token);
     });
   assert.equal((await allocate(8192)).errno, 0);
   assert.ok(
@@ -147,7 +147,7 @@ test('pieces are written where they belong and made durable', async (context) =>
   const write = (to: number): Promise<Outcome> =>
     outcomeOf(reactor, (token) => {
       const bytes = Buffer.from('abcdefghij');
-      reactor.writePieces(to, bytes, Float64Array.of(90, 3, 10, 5, 198, 2), token);
+      reactor.files.writePieces(to, bytes, Float64Array.of(90, 3, 10, 5, 198, 2), token);
       // Copied during the call: what comes after can't change them.
       bytes.fill(0);
     });
@@ -163,7 +163,7 @@ test('pieces are written where they belong and made durable', async (context) =>
 test('pieces outside of the bytes throw', (context) => {
   const reactor = startReactor(context);
   const write = (bytes: number, ...pieces: number[]): void => {
-    reactor.writePieces(0, new Uint8Array(bytes), Float64Array.from(pieces), 1);
+    reactor.files.writePieces(0, new Uint8Array(bytes), Float64Array.from(pieces), 1);
   };
   assert.throws(() => {
     write(10, 0, 11);

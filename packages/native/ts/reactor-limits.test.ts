@@ -291,6 +291,6 @@ test('bad commands throw and name themselves', async (context) => {
     for (const listener of before) process.on('uncaughtException', listener);
   }
   assert.equal(owner.closed, null);
-  assert.throws(() => reactor.writeFile(0, 0, 0, 4096, 0, 1), /fill memory/);
+  assert.throws(() => reactor.files.write(0, 0, 0, 4096, 0, 1), /fill memory/);
   assert.throws(() => reactor.setBuffers('x' as unknown as ConnectionId, 0, 0), RangeError);
 });

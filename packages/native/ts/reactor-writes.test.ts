@@ -330,7 +330,7 @@ test('fill memory can be written from, and is copied when the socket is full', a
   reactor.setBuffers(owner.id, 65536, 0);
   const memory = new Uint8Array(pattern(4 << 20, 10));
   const expected = Buffer.from(memory);
-  reactor.registerFillMemory(memory);
+  reactor.files.registerFillMemory(memory);
   reactor.write(owner.id, Arena.fill, 0, memory.length, 1);
   await settle();
   memory.fill(0);

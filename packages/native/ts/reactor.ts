@@ -11,6 +11,7 @@
  */
 import { getSystemErrorName } from 'node:util';
 
+import { FileWork } from './file-work.ts';
 import {
   Arena,
   CommandType,
@@ -37,12 +38,6 @@ export interface ConnectionOwner {
   onClosed(id: ConnectionId, reason: number, errno: number): void;
   onRelayed(id: ConnectionId, token: number, status: number, missing: number): void;
   onSent(id: ConnectionId, token: number, errno: number): void;
-}
-
-/** What work on a file came to. */
-export interface DiskOwner {
-  /** `checksum` is a u32: CRC32C of what a write or a check was asked for, else 0. */
-  onDisk(token: number, errno: number, bytes: number, checksum: number): void;
 }
 
 export interface ReactorOptions extends Partial<ReactorLimits> {
@@ -103,13 +98,13 @@ export class Reactor {
   /** The same memory as Buffers, for latin1Slice, utf8Write and their like. */
   readonly inputBuffer: Buffer;
   readonly outputBuffer: Buffer;
+  /** What its threads do with files. */
+  readonly files: FileWork;
   /**
    * Runs after all events of a batch were dispatched, and before commands that were given outside of a batch leave:
    * drivers flush their queues here.
    */
   onBatchEnd: (() => void) | null = null;
-  /** Receives what work on files came to: `writeFile` and the methods beside it. */
-  diskOwner: DiskOwner | null = null;
 
   readonly #native: NativeReactor;
   readonly #events: Int32Array;
@@ -148,6 +143,7 @@ export class Reactor {
       this.#commands,
       { ...defaultLimits, ...options },
     );
+    this.files = new FileWork(this.#native);
   }
 
   /**
@@ -343,63 +339,6 @@ export class Reactor {
     this.#commands[at + 2] = bytes;
   }
 
-  /** Memory for `Arena.fill`, `writeFile` and `readFile`; its address must be a multiple of 4096 (`alignedMemory`). */
-  registerFillMemory(memory: Uint8Array): void {
-    this.#native.registerFillMemory(memory);
-  }
-
-  /**
-   * On a worker thread; offset, start and length in multiples of 4096. `diskOwner` hears of the end, and the checksum of the
-   * first `checked` bytes.
-   */
-  writeFile(
-    descriptor: number,
-    fileOffset: number,
-    start: number,
-    length: number,
-    checked: number,
-    token: number,
-  ): void {
-    this.#native.writeFile(descriptor, fileOffset, start, length, checked, token);
-  }
-
-  /** On a worker thread, into the fill memory; EIO when the file ends before. `diskOwner` hears of the end. */
-  readFile(
-    descriptor: number,
-    fileOffset: number,
-    start: number,
-    length: number,
-    token: number,
-  ): void {
-    this.#native.readFile(descriptor, fileOffset, start, length, token);
-  }
-
-  /**
-   * The checksum of a range of a file, read on a worker thread in whole pages; `fileOffset` is a multiple of 4096.
-   * `diskOwner` hears of the end; EIO when the file ends before.
-   */
-  checksumFile(descriptor: number, fileOffset: number, length: number, token: number): void {
-    this.#native.checksumFile(descriptor, fileOffset, length, token);
-  }
-
-  /** Gives the file's first `bytes` bytes their place on the disk, on a worker thread. `diskOwner` hears of the end. */
-  allocateFile(descriptor: number, bytes: number, token: number): void {
-    this.#native.allocateFile(descriptor, bytes, token);
-  }
-
-  /** fdatasync on a worker thread. `diskOwner` hears of the end. */
-  syncFile(descriptor: number, token: number): void {
-    this.#native.syncFile(descriptor, token);
-  }
-
-  /**
-   * Writes pieces of `bytes` and then makes the file durable, on a worker thread. `pieces` has pairs of file offset and length,
-   * in the order of the bytes, which are copied during the call. `diskOwner` hears of the end.
-   */
-  writePieces(descriptor: number, bytes: Uint8Array, pieces: Float64Array, token: number): void {
-    this.#native.writePieces(descriptor, bytes, pieces, token);
-  }
-
   /** Makes `onBatchEnd` run soon, for whoever queued something without giving a command. */
   schedule(): void {
     if (this.#inBatch || this.#scheduled) return;
@@ -470,7 +409,7 @@ export class Reactor {
     const b = events[at + 3]!;
     const type = events[at]!;
     if (type === EventType.disk) {
-      this.diskOwner?.onDisk(a, b, events[at + 4]!, events[at + 5]! >>> 0);
+      this.files.owner?.onDisk(a, b, events[at + 4]!, events[at + 5]! >>> 0);
       return;
     }
     if (type === EventType.accepted) {

@@ -4,7 +4,8 @@
  * Invariant: every outcome comes once, on the loop, and never during the call that asked.
  */
 import { fstat, read } from 'node:fs';
-import type { DiskOwner, Reactor } from '@s3-accelerator/native/reactor.ts';
+import type { DiskOwner, FileWork } from '@s3-accelerator/native/file-work.ts';
+import type { Reactor } from '@s3-accelerator/native/reactor.ts';
 import type { DataDirectory } from './data-directory.ts';
 import type { DiskFiles, Done, DoneWithChecksum, TableWrite } from './disk-files.ts';
 import { errnoOf } from './errno.ts';
@@ -15,7 +16,7 @@ export class LocalFiles implements DiskFiles, DiskOwner {
   readonly lendsPages: boolean;
   readonly #directory: DataDirectory;
   readonly #log: LogFile;
-  readonly #reactor: Reactor;
+  readonly #work: FileWork;
   /** Who hears of the work with a token. */
   readonly #waiting = new Map<number, DoneWithChecksum>();
   #lastToken = 0;
@@ -26,8 +27,8 @@ export class LocalFiles implements DiskFiles, DiskOwner {
     this.lendsPages = directory.lendsPages;
     this.#directory = directory;
     this.#log = log;
-    this.#reactor = reactor;
-    reactor.diskOwner = this;
+    this.#work = reactor.files;
+    this.#work.owner = this;
   }
 
   writeSlab(
@@ -38,15 +39,15 @@ export class LocalFiles implements DiskFiles, DiskOwner {
     done: DoneWithChecksum,
   ): void {
     const { slabWrite } = this.#directory;
-    this.#reactor.writeFile(slabWrite, offset, memory, length, checked, this.#tokenOf(done));
+    this.#work.write(slabWrite, offset, memory, length, checked, this.#tokenOf(done));
   }
 
   syncSlab(done: Done): void {
-    this.#reactor.syncFile(this.#directory.slabWrite, this.#tokenOf(done));
+    this.#work.sync(this.#directory.slabWrite, this.#tokenOf(done));
   }
 
   checksumSlab(offset: number, length: number, done: DoneWithChecksum): void {
-    this.#reactor.checksumFile(this.#directory.slabWrite, offset, length, this.#tokenOf(done));
+    this.#work.checksum(this.#directory.slabWrite, offset, length, this.#tokenOf(done));
   }
 
   measureSlab(done: (errno: number, bytes: number) => void): void {
@@ -62,7 +63,7 @@ export class LocalFiles implements DiskFiles, DiskOwner {
       if (errno !== 0) done(errno);
       else this.#writePieces(slabRead, [{ position: 0, bytes: header }], done);
     };
-    this.#reactor.allocateFile(slabRead, bytes, this.#tokenOf(writeHeader));
+    this.#work.allocate(slabRead, bytes, this.#tokenOf(writeHeader));
   }
 
   writeTable(writes: readonly TableWrite[], done: Done): void {
@@ -110,7 +111,7 @@ export class LocalFiles implements DiskFiles, DiskOwner {
       bytes.set(write.bytes, used);
       used += write.bytes.length;
     }
-    this.#reactor.writePieces(descriptor, bytes, pieces, this.#tokenOf(done));
+    this.#work.writePieces(descriptor, bytes, pieces, this.#tokenOf(done));
   }
 
   #tokenOf(done: DoneWithChecksum): number {

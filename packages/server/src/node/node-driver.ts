@@ -127,7 +127,7 @@ export class NodeDriver implements NodeEffects, FetchEvents, NodeDiskEvents {
   constructor(options: NodeDriverOptions) {
     this.#options = options;
     const { store, table, nodeId, ring, layout, limits, policyOf, digest, seed } = options;
-    options.reactor.registerFillMemory(options.fillMemory);
+    options.reactor.files.registerFillMemory(options.fillMemory);
     this.#disk = new NodeDisk({ ...options, header: table }, this);
     this.node = new Node({
       effects: this,

@@ -33,7 +33,7 @@ export async function openRig(context: TestContext): Promise<DiskRig> {
   const path = temporaryDirectory(context);
   const reactor = new Reactor({ readThreads: 1, writeThreads: 1 });
   const fillMemory = alignedMemory(1 << 20);
-  reactor.registerFillMemory(fillMemory);
+  reactor.files.registerFillMemory(fillMemory);
   const directory = DataDirectory.open(path);
   directory.resizeSlab(slabBytes);
   const files = new LocalFiles(directory, await LogFile.open(path), reactor);
