@@ -11,11 +11,14 @@ import type {
 } from '../passthrough/forward.ts';
 import type { NodeDriver } from './node-driver.ts';
 
+/** What of a node hears of writes. */
+export type NoticedNode = Pick<NodeDriver, 'hashOf' | 'onWrite'>;
+
 export class WriteNotice implements ForwardPort {
   readonly #port: ForwardPort;
-  readonly #driver: NodeDriver;
+  readonly #driver: NoticedNode;
 
-  constructor(port: ForwardPort, driver: NodeDriver) {
+  constructor(port: ForwardPort, driver: NoticedNode) {
     this.#port = port;
     this.#driver = driver;
   }
@@ -49,10 +52,10 @@ export class WriteNotice implements ForwardPort {
 /** Passes everything on, and tells the node before the client can hear of the write. */
 class NoticingSink implements ForwardSink {
   readonly #sink: ForwardSink;
-  readonly #driver: NodeDriver;
+  readonly #driver: NoticedNode;
   readonly #hash: Hash128;
 
-  constructor(sink: ForwardSink, driver: NodeDriver, hash: Hash128) {
+  constructor(sink: ForwardSink, driver: NoticedNode, hash: Hash128) {
     this.#sink = sink;
     this.#driver = driver;
     this.#hash = hash;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { BodyVerdict, outcomeOfStatus, writesKey } from './write-outcome.ts';
+import { BodyVerdict, outcomeOfStatus, speaksInBody, writesKey } from './write-outcome.ts';
 
 function verdictOn(...parts: string[]): string {
   const verdict = new BodyVerdict();
@@ -18,6 +18,15 @@ test('a status alone says done, failed or, for 5xx, that it may have happened', 
     'unknown',
     'unknown',
   ]);
+});
+
+test('operations that answer before they are done have the last word in their body', () => {
+  for (const operation of ['CompleteMultipartUpload', 'CopyObject', 'DeleteObjects'] as const) {
+    assert.equal(speaksInBody(operation), true, operation);
+  }
+  for (const operation of ['PutObject', 'DeleteObject', 'UploadPart', 'Unknown'] as const) {
+    assert.equal(speaksInBody(operation), false, operation);
+  }
 });
 
 test('a late error behind a 200 and white space is no success', () => {
