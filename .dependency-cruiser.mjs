@@ -88,7 +88,7 @@ export default {
     ),
     wall(
       'the-load-generator-is-a-client',
-      'load knows of the program only how a TOML file is read: any S3 endpoint is the same to it.',
+      'load knows of the program only how a TOML file is read and the way onto a Node: any S3 endpoint is the same to it.',
       { path: inside('load'), pathNot: tests },
       {
         path: '^packages/',
@@ -96,7 +96,7 @@ export default {
           inside('load'),
           inside('native'),
           '^packages/core/src/base/',
-          '^packages/server/src/config/',
+          '^packages/server/src/(config/|start/on-new-node\\.mjs)',
         ],
       },
     ),

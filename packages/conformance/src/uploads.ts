@@ -8,10 +8,10 @@
  * S3 is: the one in memory (`memory-s3`) takes bytes faster than any that keeps them, `radosgw` is a server that people run. The
  * CPU time a MiB depends on neither.
  */
-import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { CpuMeter } from '@s3-accelerator/bench/machine/process-cpu.ts';
 import { startAccelerator } from './origins/accelerator.ts';
 import { startableOrigins, startOrigin } from './origins/start-origin.ts';
 import type { StartedOrigin, StartedProcess } from './origins/started-origin.ts';
@@ -66,9 +66,10 @@ export async function measureUploads(
       let residentMost = 0;
       for (let round = 0; round < rounds; round += 1) {
         direct.push(await put(origin));
-        const before = cpuSeconds(accelerator);
+        const meter = new CpuMeter([accelerator.pid]);
         through.push(await put(accelerator));
-        cpu += cpuSeconds(accelerator) - before;
+        const [used = 0] = meter.used();
+        cpu += used;
         residentMost = Math.max(residentMost, residentBytes(accelerator));
       }
       const rates = { direct: median(direct), through: median(through) };
@@ -113,16 +114,6 @@ async function upload(site: StartedOrigin, request: RawRequest): Promise<number>
 
 function residentBytes({ pid }: StartedProcess): number {
   return Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * 4096;
-}
-
-const ticksPerSecond = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
-
-/** User and system time of a process and all its threads so far. */
-function cpuSeconds({ pid }: StartedProcess): number {
-  // The command in parentheses may contain spaces: fields are counted from behind it.
-  const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
 }
 
 function median(values: readonly number[]): number {
