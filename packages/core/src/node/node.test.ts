@@ -308,6 +308,22 @@ describe('memory', () => {
     rig.assertNothingLeft();
   });
 
+  test('a read that finds none for its next block doesn’t wait until the disk gives some back', () => {
+    const rig = new Rig({
+      nodes: 1,
+      nodeLimits: { fillBudgetBytes: 2 * blockBytes },
+      policy: { admitOnFirstRead: true },
+    });
+    rig.nodes[0]!.disk.writeDelayMs = 1_000_000;
+    rig.s3.put(0, 'b', 'k', 6 * blockBytes);
+    const client = rig.ask('k');
+    while (client.isOpen) assert.ok(rig.step(), 'nobody waits for ever');
+    assertRight(rig, client);
+    assert.ok(rig.queue.now < 1000);
+    rig.settle();
+    rig.assertNothingLeft();
+  });
+
   test('idle fetches give theirs up for readers that wait', () => {
     const rig = new Rig({ nodes: 1, nodeLimits: { fillBudgetBytes: 3 * blockBytes } });
     rig.s3.put(0, 'b', 'k', chunkBytes);

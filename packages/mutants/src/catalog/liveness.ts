@@ -191,9 +191,9 @@ export const livenessBugs: readonly PlantedBug[] = [
     name: 'starved-reader-waits-for-memory',
     breaks: [9],
     file: fill,
-    find: 'if (reader.list === segment.readers) reader.mustStream = true;',
-    replace: 'if (reader.list === segment.readers) reader.mustStream = segment.received > 0;',
-    why: 'When the fill memory is full, a reader starts over again and again.',
+    find: '      if (isAwaited) this.#starve(now, fetch, segment);\n',
+    replace: '',
+    why: 'When the fill memory is full, a read stands still until a disk gives some of it back.',
     hangs: true,
   },
   {
