@@ -1,10 +1,9 @@
 // `npm test`: every check and every test, one after the other, with a summary at the end.
-//
-// --long adds the sanitizer build, long fuzzing and the tests in `*.long.test.ts`; --only NAME runs one step.
 import { spawn } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { endWithUsage } from 's3-accelerator/config/argument-error.ts';
 
 const root = join(import.meta.dirname, '..');
 const bin = (name: string): string => join(root, 'node_modules/.bin', name);
@@ -15,9 +14,23 @@ interface Step {
   readonly environment?: Record<string, string>;
 }
 
-const { values: options } = parseArgs({
-  options: { long: { type: 'boolean', default: false }, only: { type: 'string' } },
-});
+const usage = `Usage: npm test [-- OPTIONS]
+
+  --long        the sanitizer build, long fuzzing and the tests in *.long.test.ts, too
+  --only NAME   one step, or those that begin like this
+`;
+
+const options = parsed();
+
+function parsed() {
+  try {
+    return parseArgs({
+      options: { long: { type: 'boolean', default: false }, only: { type: 'string' } },
+    }).values;
+  } catch (error) {
+    return endWithUsage(error, usage);
+  }
+}
 
 function testFiles(): string[] {
   const all = globSync('packages/*/{src,ts}/**/*.test.ts', { cwd: root });

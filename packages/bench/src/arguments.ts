@@ -1,4 +1,5 @@
 /** What the commands of this package do with arguments: say what is wrong with them, or print their usage. */
+import { endWithUsage } from 's3-accelerator/config/argument-error.ts';
 
 /** Arguments that mean nothing. */
 export class ArgumentError extends Error {
@@ -12,8 +13,7 @@ export function optionsOrExit<T>(read: (args: readonly string[]) => T | null, us
     if (options !== null) return options;
   } catch (error) {
     if (!(error instanceof ArgumentError)) throw error;
-    process.stderr.write(`${error.message}\n\n${usage}`);
-    process.exit(2);
+    endWithUsage(error, usage);
   }
   process.stdout.write(usage);
   process.exit(0);

@@ -12,7 +12,7 @@ test('figures are asked for by number, in any case; nothing means all', () => {
 
 test('a figure that there is none of, and an option that there is none of, are refused by name', () => {
   assert.throws(() => optionsFrom(['--only', 'P1,P99']), /no figure is called P99/);
-  assert.throws(() => optionsFrom(['--fast']), ArgumentError);
+  assert.throws(() => optionsFrom(['--fast']), new ArgumentError('There is no option --fast.'));
 });
 
 test('every figure is in the help', () => {

@@ -1,6 +1,7 @@
 /** The arguments of `npm run bench`. */
 import { tmpdir } from 'node:os';
 import { parseArgs } from 'node:util';
+import { argumentError } from 's3-accelerator/config/argument-error.ts';
 import { ArgumentError } from './arguments.ts';
 import { groups, knownIds } from './catalog.ts';
 
@@ -56,6 +57,6 @@ function parsed(args: readonly string[]) {
       },
     }).values;
   } catch (error) {
-    throw new ArgumentError((error as Error).message);
+    throw new ArgumentError(argumentError(error));
   }
 }

@@ -1,6 +1,7 @@
 // The command: runs the suite against an endpoint, or against an origin that it starts, directly and through the accelerator.
 // Prints every case, exits with 1 if anything failed.
 import { parseArgs } from 'node:util';
+import { endWithUsage } from 's3-accelerator/config/argument-error.ts';
 import { runBothRoutes } from './both-routes.ts';
 import { runConformance } from './conformance.ts';
 import type { CaseResult, ConformanceReport } from './conformance.ts';
@@ -24,21 +25,7 @@ const usage = `Usage: npm run conformance -- --endpoint URL [options]
 Exit code: 0 when every case passed or was known to fail, 1 when one failed, 2 when the command is wrong.
 `;
 
-const { values } = parseArgs({
-  options: {
-    endpoint: { type: 'string' },
-    'access-key': { type: 'string', default: 'local-identity' },
-    'secret-key': { type: 'string', default: 'local-credential' },
-    region: { type: 'string', default: 'us-east-1' },
-    bucket: { type: 'string' },
-    domain: { type: 'string', default: 'localhost' },
-    origin: { type: 'string' },
-    through: { type: 'boolean', default: false },
-    without: { type: 'string', multiple: true, default: [] },
-    only: { type: 'string' },
-    help: { type: 'boolean', default: false },
-  },
-});
+const values = parsed();
 
 const labels = { passed: 'ok    ', failed: 'FAILED', known: 'known ' } as const;
 const only = values.only === undefined ? {} : { only: values.only };
@@ -52,6 +39,28 @@ if (values.help) {
 } else {
   process.stderr.write(usage);
   process.exitCode = 2;
+}
+
+function parsed() {
+  try {
+    return parseArgs({
+      options: {
+        endpoint: { type: 'string' },
+        'access-key': { type: 'string', default: 'local-identity' },
+        'secret-key': { type: 'string', default: 'local-credential' },
+        region: { type: 'string', default: 'us-east-1' },
+        bucket: { type: 'string' },
+        domain: { type: 'string', default: 'localhost' },
+        origin: { type: 'string' },
+        through: { type: 'boolean', default: false },
+        without: { type: 'string', multiple: true, default: [] },
+        only: { type: 'string' },
+        help: { type: 'boolean', default: false },
+      },
+    }).values;
+  } catch (error) {
+    return endWithUsage(error, usage);
+  }
 }
 
 async function testEndpoint(endpoint: string): Promise<number> {

@@ -12,6 +12,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { CpuMeter } from '@s3-accelerator/bench/machine/process-cpu.ts';
+import { endWithUsage } from 's3-accelerator/config/argument-error.ts';
 import { startAccelerator } from './origins/accelerator.ts';
 import { startableOrigins, startOrigin } from './origins/start-origin.ts';
 import type { StartedOrigin, StartedProcess } from './origins/started-origin.ts';
@@ -120,22 +121,47 @@ function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
 
-if (import.meta.main) {
-  const { values } = parseArgs({
-    options: {
-      origin: { type: 'string', default: 'memory-s3' },
-      form: { type: 'string', default: 'unsigned' },
-      rounds: { type: 'string', default: '15' },
-      mebibytes: { type: 'string', default: '64' },
-    },
-  });
-  const form = uploadForms.find((known) => known === values.form);
-  if (form === undefined) throw new Error(`--form is one of ${uploadForms.join(', ')}`);
-  if (!startableOrigins.includes(values.origin)) {
-    throw new Error(`--origin is one of ${startableOrigins.join(', ')}`);
+const usage = `Usage: node packages/conformance/src/uploads.ts [options]
+
+  --origin NAME   the S3 behind the accelerator: ${startableOrigins.join(', ')} (memory-s3)
+  --form FORM     how the body is sent: ${uploadForms.join(', ')} (unsigned)
+  --rounds N      uploads by each way (15)
+  --mebibytes N   size of each (64)
+`;
+
+interface WantedUploads {
+  readonly form: UploadForm;
+  readonly origin: string;
+  readonly rounds: number;
+  readonly size: number;
+}
+
+/** Ends the process when its arguments mean nothing. */
+function wanted(): WantedUploads {
+  try {
+    const { values } = parseArgs({
+      options: {
+        origin: { type: 'string', default: 'memory-s3' },
+        form: { type: 'string', default: 'unsigned' },
+        rounds: { type: 'string', default: '15' },
+        mebibytes: { type: 'string', default: '64' },
+      },
+    });
+    const form = uploadForms.find((known) => known === values.form);
+    if (form === undefined) throw new Error(`--form is one of ${uploadForms.join(', ')}`);
+    if (!startableOrigins.includes(values.origin)) {
+      throw new Error(`--origin is one of ${startableOrigins.join(', ')}`);
+    }
+    const rounds = Number(values.rounds);
+    return { form, origin: values.origin, rounds, size: Number(values.mebibytes) * mebibyte };
+  } catch (error) {
+    return endWithUsage(error, usage);
   }
-  const size = Number(values.mebibytes) * mebibyte;
-  const figures = await measureUploads(Number(values.rounds), size, form, values.origin);
+}
+
+if (import.meta.main) {
+  const { form, origin, rounds, size } = wanted();
+  const figures = await measureUploads(rounds, size, form, origin);
   const mb = (bytes: number): string => (bytes / 1e6).toFixed(0);
   console.log(`direct   ${mb(figures.direct)} MB/s`);
   console.log(

@@ -1,5 +1,6 @@
 // The command: an S3 in memory on one port, until it is told to end.
 import { parseArgs } from 'node:util';
+import { endWithUsage } from 's3-accelerator/config/argument-error.ts';
 import { defaultCredential, startMemoryS3 } from './memory-s3.ts';
 
 const usage = `Usage: node packages/memory-s3/src/main.ts [options]
@@ -47,9 +48,7 @@ function parsed() {
       },
     });
   } catch (error) {
-    const [why] = (error as Error).message.split('. ');
-    process.stderr.write(`${why}\n\n${usage}`);
-    process.exit(2);
+    return endWithUsage(error, usage);
   }
 }
 

@@ -1,6 +1,7 @@
 /** The arguments of `npm run mutants`. */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
+import { argumentError } from 's3-accelerator/config/argument-error.ts';
 import type { PlantedBug } from './planted-bug.ts';
 
 export const usage = `Usage: npm run mutants [-- OPTIONS]
@@ -39,7 +40,7 @@ export function optionsOf(
       },
     }));
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return argumentError(error);
   }
   const { only, check, table } = values;
   if (check && table) return '--check and --table exclude each other.';

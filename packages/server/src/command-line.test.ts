@@ -87,7 +87,7 @@ test('a wrong command is told with the usage, and exits with 2', async () => {
   const wrong: readonly (readonly [args: readonly string[], why: RegExp])[] = [
     [[], /^s3-accelerator: which CONFIG\.toml\?\n/],
     [['a.toml', 'b.toml'], /^s3-accelerator: one CONFIG\.toml, not several\n/],
-    [['--chek-config', 'a.toml'], /^s3-accelerator: Unknown option '--chek-config'\n\nUsage/],
+    [['--chek-config', 'a.toml'], /^s3-accelerator: There is no option --chek-config\.\n\nUsage/],
   ];
   const outcomes = await Promise.all(wrong.map(([args]) => outcome(run(args))));
   for (const [at, { code, said, complained }] of outcomes.entries()) {

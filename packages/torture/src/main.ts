@@ -4,6 +4,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { endWithUsage } from 's3-accelerator/config/argument-error.ts';
 import type { Tally } from './load/tally.ts';
 import { torture, type Round, type TortureOptions } from './torture.ts';
 
@@ -64,8 +65,7 @@ function commandLine(): CommandLine {
       directory: freshDirectoryIn(values.dir ?? tmpdir()),
     };
   } catch (error) {
-    process.stderr.write(`${(error as Error).message}\n\n${usage}`);
-    process.exit(2);
+    return endWithUsage(error, usage);
   }
 }
 

@@ -1,5 +1,6 @@
 /** The arguments of `npm run profile`. */
 import { parseArgs } from 'node:util';
+import { argumentError } from 's3-accelerator/config/argument-error.ts';
 import { ArgumentError } from '../arguments.ts';
 
 export const usage = `Usage: npm run profile -- PLAN.toml [options]
@@ -52,6 +53,6 @@ function parsed(args: readonly string[]) {
       },
     });
   } catch (error) {
-    throw new ArgumentError((error as Error).message);
+    throw new ArgumentError(argumentError(error));
   }
 }

@@ -3,6 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import * as prettier from 'prettier';
+import { argumentError } from 's3-accelerator/config/argument-error.ts';
+import { ArgumentError, optionsOrExit } from '../arguments.ts';
 import { scalingTable, withModel } from './page.ts';
 
 const pageFile = join(import.meta.dirname, '../../../../docs/scaling.md');
@@ -11,25 +13,24 @@ const usage = `Usage: npm run scaling -- [--write]
 Prints what fleets of 10, 100 and 1,000 nodes cost, worked out from measured costs. --write puts it into docs/scaling.md.
 `;
 
-function options(): { readonly isWritten: boolean; readonly isHelp: boolean } {
+/** null when help is wanted. Throws ArgumentError. */
+function optionsFrom(args: readonly string[]): { readonly isWritten: boolean } | null {
   try {
     const { values } = parseArgs({
+      args: [...args],
       options: {
         write: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
       },
     });
-    return { isWritten: values.write, isHelp: values.help };
+    return values.help ? null : { isWritten: values.write };
   } catch (error) {
-    process.stderr.write(`${(error as Error).message}\n\n${usage}`);
-    process.exit(2);
+    throw new ArgumentError(argumentError(error));
   }
 }
 
-const { isWritten, isHelp } = options();
-if (isHelp) {
-  process.stdout.write(usage);
-} else if (isWritten) {
+const { isWritten } = optionsOrExit(optionsFrom, usage);
+if (isWritten) {
   const config = await prettier.resolveConfig(pageFile);
   const page = withModel(readFileSync(pageFile, 'utf8'));
   writeFileSync(pageFile, await prettier.format(page, { ...config, parser: 'markdown' }));

@@ -7,7 +7,7 @@ const bad: readonly (readonly [args: string, message: RegExp, usage: RegExp])[] 
   ['fly', /^there is no command fly$/, /COMMAND/],
   ['run', /^run takes one file, not 0$/, /load run PLAN/],
   ['run a b', /^run takes one file, not 2$/, /load run PLAN/],
-  ['seed a --fast', /--fast/, /load seed PLAN/],
+  ['seed a --fast', /^There is no option --fast\.$/, /load seed PLAN/],
   ['seed a --connections 0', /^--connections 0: a whole number from 1 to 100000/, /load seed/],
   ['report a --step x', /--step/, /load report RESULT/],
   ['chart', /^chart takes one file/, /load chart RESULT/],

@@ -55,8 +55,8 @@ test('bad arguments are told with the usage, and nothing is started', () => {
     [['add', '--hot-threshold', '5'], /add: --hot-threshold belongs to start/],
     [['start', '3', '--hot-threshold', '0'], /--hot-threshold 0: must be a whole number/],
     [['kill'], /kill: which node\?/],
-    [['leave', '-1'], /Unknown option '-1'/],
-    [['status', '--colour'], /^scripts\/cluster: Unknown option '--colour'$/m],
+    [['leave', '-1'], /There is no option -1\./],
+    [['status', '--colour'], /^scripts\/cluster: There is no option --colour\.$/m],
   ];
   for (const [args, told] of bad) {
     const { status, stderr } = spawnSync(process.execPath, [script, ...args], { encoding: 'utf8' });

@@ -1,6 +1,7 @@
 /** The arguments of `npm run sim`. */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
+import { argumentError } from 's3-accelerator/config/argument-error.ts';
 
 export const usage = `Usage: npm run sim -- [SEED] [--quiet] [--options JSON] [--shrink]
        npm run sim -- [SEED] --seeds COUNT [--workers COUNT]
@@ -94,7 +95,7 @@ function parse(args: readonly string[]) {
       },
     });
   } catch (error) {
-    throw new ArgumentError((error as Error).message);
+    throw new ArgumentError(argumentError(error));
   }
 }
 
