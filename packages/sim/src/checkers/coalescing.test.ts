@@ -41,6 +41,12 @@ describe('an error that clients share', () => {
     assert.match(checkSharedError(made.history, answer) ?? '', /no request to S3/);
   });
 
+  void test('is told as it was: a 404 is made of no other error', () => {
+    const { made, answer } = missing(105);
+    answer.errorOf = made.refusal(requestOf('k'), 105, 503, 'SlowDown').id;
+    assert.match(checkSharedError(made.history, answer) ?? '', /a 404 where S3 said 503/);
+  });
+
   void test('is never a 404 of our own', () => {
     const { made, answer } = missing(105);
     answer.errorOf = -1;

@@ -14,7 +14,10 @@ export function checkSharedError(history: History, answer: ClientAnswer): string
     const isMadeUp = status === 404 && !answer.isPassedThrough;
     return isMadeUp ? 'a 404 that no request to S3 ended in' : null;
   }
-  return whyNotTheirs(history, errorOf, request.bucket, request.key, startedAt);
+  const wrong = whyNotTheirs(history, errorOf, request.bucket, request.key, startedAt);
+  if (wrong !== null) return wrong;
+  const said = history.originRequests[errorOf]!.status;
+  return said === status ? null : `a ${status} where S3 said ${said}`;
 }
 
 /** Called once a node has answered a gateway's read. */
