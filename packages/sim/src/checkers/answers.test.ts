@@ -242,6 +242,24 @@ describe('planted violations', () => {
       /cut off without an answer/,
     ],
     [
+      'an answer that ended before it had a head',
+      { startedAt: 3000 },
+      (answer) => {
+        answer.status = 0;
+        replace(answer);
+      },
+      /ended without a head/,
+    ],
+    [
+      'another range, of an answer that doesn’t say how long it is',
+      { startedAt: 3000, range: 'bytes=10-19' },
+      (answer, _, current) => {
+        Object.assign(answer, { isPassedThrough: true, length: -1, size: -1, first: 11 });
+        replace(answer, bytesOf(current, 11, 10));
+      },
+      /bytes from 11, not from 10/,
+    ],
+    [
       'wrong bytes before the client left',
       { startedAt: 3000 },
       (answer) => {

@@ -26,6 +26,8 @@ export function checkAnswer(
       ? whyImpossible(oracle, answer, oldestMoment(rules, answer), answeredAt)
       : whyNoError(history, rules, answer);
     if (wrong !== null) return wrong;
+  } else if (answer.end === 'finished') {
+    return 'an answer that ended without a head';
   }
   return answer.end === 'cut' ? whyNoCut(history, oracle, rules, answer) : null;
 }

@@ -117,7 +117,8 @@ function wrongRange(expected: S3Answer, answer: ClientAnswer): string | null {
   const { first, length, version } = expected;
   if (answer.length === -1) {
     // S3 may leave out the length, which only an answer that is passed through shows.
-    return answer.isPassedThrough ? null : 'no Content-Length';
+    if (!answer.isPassedThrough) return 'no Content-Length';
+    return answer.first === first ? null : `bytes from ${answer.first}, not from ${first}`;
   }
   if (answer.size !== version.size) return `size ${answer.size}, not ${version.size}`;
   if (answer.first === first && answer.length === length) return null;
