@@ -57,6 +57,12 @@ describe('rings', () => {
     assert.equal(rings.adopted(ring(node0, 11, [], [-1, -1, -1, -1])), null);
   });
 
+  void test('leave no key to nobody as long as they have a member', () => {
+    const rings = new Rings();
+    const bare = rings.adopted(ring(node0, 10, three, [0, 1, -1, 0]));
+    assert.match(bare ?? '', /ring 10 leaves a key to nobody/);
+  });
+
   void test('move only the keys of who came or went, whoever saw them in which order', () => {
     const rings = new Rings();
     rings.adopted(ring(node0, 10, three, owners));

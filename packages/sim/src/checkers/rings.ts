@@ -24,7 +24,9 @@ export class Rings {
     const known = this.#byVersion.get(version);
     if (known !== undefined) return isSame(known, record) ? null : `ring ${version} is two rings`;
     for (const owner of record.owners) {
-      if (owner >= 0 && !record.members.includes(owner))
+      if (owner === -1 && record.members.length > 0)
+        return `ring ${version} leaves a key to nobody`;
+      if (owner !== -1 && !record.members.includes(owner))
         return `ring ${version} has an owner ${owner} outside`;
     }
     for (const other of this.#byVersion.values()) {
