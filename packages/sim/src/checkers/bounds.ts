@@ -7,7 +7,8 @@ import type { ProcessState } from '../history/views.ts';
 export function checkBounds(state: ProcessState): string | null {
   for (const { name, value, limit } of state.levels) {
     if (value > limit) return `${state.name} has ${value} ${name}, more than ${limit}`;
-    if (value < 0) return `${state.name} has ${value} ${name}`;
+    // Not `value < 0`: a sum that came to be no number is neither above nor below anything.
+    if (!(value >= 0)) return `${state.name} has ${value} ${name}`;
   }
   return null;
 }

@@ -29,3 +29,7 @@ void test('a level reaches its limit and doesn’t pass it', () => {
 void test('no level is below zero', () => {
   assert.equal(checkBounds(state({ ...held, value: -1 })), 'node 2 has -1 pins');
 });
+
+void test('a level is a number', () => {
+  assert.equal(checkBounds(state({ ...kept, value: NaN })), 'node 2 has NaN metadata entries');
+});
