@@ -52,6 +52,7 @@ describe('reads', () => {
     ['bytes after a 403', (answer) => (answer.received = 1)],
     ['an ETag', (answer) => (answer.etag = '"x"')],
     ['a size', (answer) => (answer.size = 40)],
+    ['when the object changed', (answer) => (answer.lastModified = 1_700_000_000)],
     [
       'that the key is missing',
       (answer) => Object.assign(answer, { status: 404, code: 'NoSuchKey' }),

@@ -22,7 +22,8 @@ export function checkReadAuthorisation(history: History, answer: ClientAnswer): 
   if (answer.received > 0) return `${credential.name} got bytes that its grants don't cover`;
   if (status === 0) return null;
   const isDenied = status === 403 && (code === 'AccessDenied' || answer.request.head);
-  if (isDenied && answer.etag === '' && answer.size === -1) return null;
+  const { etag, size, lastModified } = answer;
+  if (isDenied && etag === '' && size === -1 && lastModified === 0) return null;
   return `${credential.name} was told ${status} (${code}) about what its grants don't cover`;
 }
 
