@@ -9,7 +9,7 @@
  * | fills            | as a node asks S3                         | 3                    |
  * | admission        | as a block is let in                      | §3, 5                |
  * | durability       | as a slot changes, as a disk was synced   | 6                    |
- * | stored-blocks    | at quiet moments, for every trusted block | 2, 6                 |
+ * | stored-blocks    | as a node ends, for every trusted block   | 2, 6                 |
  * | bounds           | now and then, for every process           | 9                    |
  * | leaks            | when everything rests                     | 9                    |
  * | liveness         | at the end                                | 9                    |

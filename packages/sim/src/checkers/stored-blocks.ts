@@ -7,7 +7,7 @@ import type { StoredBlock } from '../history/views.ts';
 import { firstDifference } from '../oracle/content.ts';
 import type { Oracle } from '../oracle/oracle.ts';
 
-/** Called at quiet moments for every block in a node's store that it trusts. */
+/** Called as a process ends, and when everything rests, for every block in a node’s store that it trusts. */
 export function checkStoredBlock(oracle: Oracle, stored: StoredBlock): string | null {
   const { node, slot, block, blockBytes, length, bytes, isRotten } = stored;
   const where = `node ${node}, slot ${slot}`;

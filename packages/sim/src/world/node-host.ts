@@ -122,6 +122,7 @@ export class NodeHost {
   #endRun(end: (run: NodeRun) => void): void {
     const { run } = this;
     assert(run !== null, 'only a node that is up goes down');
+    run.checkStored();
     this.run = null;
     this.isStopping = false;
     this.isLeaving = false;
