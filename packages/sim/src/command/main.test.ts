@@ -2,6 +2,7 @@
 import { deepEqual, equal, match, notEqual } from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
@@ -53,6 +54,19 @@ test('a trace that is read no further ends the program without a word', () => {
   const { stdout, stderr } = spawnSync('bash', ['-c', line], { encoding: 'utf8', timeout: 60_000 });
   equal(stderr, '');
   match(stdout, /^.+\n141\n$/);
+});
+
+test('output that can’t be written ends the program with what is in the way', () => {
+  const main = join(import.meta.dirname, 'main.ts');
+  const full = openSync('/dev/full', 'w');
+  const { status, stderr } = spawnSync(process.execPath, [main, '42', '--quiet', ...few], {
+    stdio: ['ignore', full, 'pipe'],
+    encoding: 'utf8',
+    timeout: 60_000,
+  });
+  closeSync(full);
+  equal(status, 1);
+  match(stderr, /^What this prints can't be written: ENOSPC.*\n$/);
 });
 
 test('many seeds that are interrupted end with what came of those that ran', async () => {
