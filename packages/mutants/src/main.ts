@@ -2,8 +2,9 @@
  * `npm run mutants`: shows that the tests would notice. Every planted bug must be caught; one that no longer applies, that
  * doesn't compile or that nobody notices fails the run.
  */
-import { availableParallelism } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { endWithReader } from '@s3-accelerator/sim/command/unread-output.ts';
 import { catalogProblems } from './applies.ts';
 import { soundLayers } from './baseline.ts';
 import { catalog } from './catalog/catalog.ts';
@@ -25,6 +26,14 @@ import { ScratchTree } from './scratch-tree.ts';
 
 const root = join(import.meta.dirname, '../../..');
 
+/** What ends a run early, and what shells say of a program that ended by it. */
+const interruptions = [
+  ['SIGHUP', 129],
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const;
+
+endWithReader();
 const args = process.argv.slice(2);
 if (args.includes('--help') || args.includes('-h')) {
   console.log(usage);
@@ -54,12 +63,19 @@ async function act({ what, bugs, isAll, jobs }: Options): Promise<number> {
   const errors = compileErrors(bugs, root);
   for (const [name, error] of errors) console.error(`${name}: doesn’t compile: ${error}`);
   if (errors.size > 0) return 1;
-  const trees = Array.from({ length: Math.min(jobs, bugs.length) }, () => new ScratchTree(root));
+  const trees: ScratchTree[] = [];
   // After whatever runs in them was ended (bounded-run.ts).
   process.on('exit', () => {
     for (const tree of trees) tree.remove();
   });
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130));
+  for (const [signal, code] of interruptions) process.on(signal, () => process.exit(code));
+  try {
+    while (trees.length < Math.min(jobs, bugs.length)) trees.push(new ScratchTree(root));
+  } catch (error) {
+    console.error(`The tree can't be copied to ${tmpdir()}: ${(error as Error).message}`);
+    console.error('Make room there, or set TMPDIR to another folder.');
+    return 1;
+  }
   return run(trees, { what, bugs, isAll, jobs });
 }
 

@@ -28,23 +28,15 @@ const fixedChance = 'fixed-chance.mjs';
 export class ScratchTree {
   readonly root: string;
 
-  /** Copies the checkout at `source`. */
+  /** Copies the checkout at `source`. What can't be copied to its end isn't left behind. */
   constructor(source: string) {
     this.root = mkdtempSync(join(tmpdir(), 's3-accelerator-planted-'));
-    cpSync(source, this.root, {
-      recursive: true,
-      filter: (path) => !left.has(path.slice(path.lastIndexOf('/') + 1)),
-    });
-    symlinkSync(
-      join(source, 'packages/native/build'),
-      join(this.root, 'packages/native/build'),
-      'dir',
-    );
-    this.#linkDependencies(join(source, 'node_modules'));
-    writeFileSync(
-      join(this.root, fixedChance),
-      "import fc from 'fast-check';\nfc.configureGlobal({ seed: 1 });\n",
-    );
+    try {
+      this.#copy(source);
+    } catch (error) {
+      this.remove();
+      throw error;
+    }
   }
 
   /** What Node imports before a test file. */
@@ -62,6 +54,23 @@ export class ScratchTree {
 
   remove(): void {
     rmSync(this.root, { recursive: true, force: true });
+  }
+
+  #copy(source: string): void {
+    cpSync(source, this.root, {
+      recursive: true,
+      filter: (path) => !left.has(path.slice(path.lastIndexOf('/') + 1)),
+    });
+    symlinkSync(
+      join(source, 'packages/native/build'),
+      join(this.root, 'packages/native/build'),
+      'dir',
+    );
+    this.#linkDependencies(join(source, 'node_modules'));
+    writeFileSync(
+      join(this.root, fixedChance),
+      "import fc from 'fast-check';\nfc.configureGlobal({ seed: 1 });\n",
+    );
   }
 
   #linkDependencies(modules: string): void {
