@@ -5,6 +5,7 @@
  * else is passed over. The log doesn't say where a range began: ranged reads of an object are taken to follow each other
  * from its first byte on, and to begin again past its end. Lines may be a little out of order, as S3 delivers them.
  */
+import { MAX_OBJECT_BYTES } from '@s3-accelerator/core/layout.ts';
 import type { TraceRead } from '../trace.ts';
 import { TraceError } from './trace-error.ts';
 import type { Versions } from './versions.ts';
@@ -56,6 +57,8 @@ export class AccessLogReader {
     const length = this.#bytes(line, 'bytes sent', fields[11]!);
     const size = this.#bytes(line, 'object size', fields[12]!);
     if (length === 0 || size === 0) return null;
+    if (size > MAX_OBJECT_BYTES)
+      throw this.#error(line, `size ${size} is more than an object can have`);
     if (length > size) throw this.#error(line, `${length} bytes sent of an object of ${size}`);
     const first = status === '206' ? this.#versions.place(name, size, length) : 0;
     return { atMs, version: this.#versions.of(name, size), size, first, length, isHot: false };

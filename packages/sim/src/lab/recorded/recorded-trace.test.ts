@@ -64,6 +64,11 @@ test('keys with commas and quotes stand in quotes; line ends may be CRLF and the
   ]);
 });
 
+test('a file may begin with the mark that spreadsheets put there', () => {
+  deepEqual(brief('\uFEFFtime,key,size,offset,length', '0,a,5,,'), [[0, 0, 5, 0, 5]]);
+  deepEqual(brief('\uFEFF0,a,5,,'), [[0, 0, 5, 0, 5]]);
+});
+
 test('a key whose size changes is a new version; empty objects have nothing to read', () => {
   deepEqual(
     brief('0,a,5,,', '1,a,6,,', '2,a,0,,', '3,a,5,,').map(([, version]) => version),
@@ -160,6 +165,10 @@ test('what is wrong in a log is said with its line', () => {
     [
       logged(at, 'REST.GET.OBJECT', 'a', '200', '9', '5'),
       /trace:2: 9 bytes sent of an object of 5/,
+    ],
+    [
+      logged(at, 'REST.GET.OBJECT', 'a', '200', '9', '999999999999999'),
+      /trace:2: size 999999999999999 is more than an object can have/,
     ],
   ];
   for (const [line, message] of cases) {

@@ -17,8 +17,9 @@ export function recordedTrace(path: string, capacityBytes: number): Trace {
       let reader: CsvReader | AccessLogReader | null = null;
       let line = 0;
       let reads = 0;
-      for (const text of linesOf(path)) {
+      for (const whole of linesOf(path)) {
         line += 1;
+        const text = line === 1 ? whole.replace(/^\uFEFF/, '') : whole;
         reader ??= readerFor(path, text, line, versions);
         const read = reader?.read(text, line) ?? null;
         if (read === null) continue;
