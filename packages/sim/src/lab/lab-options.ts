@@ -50,13 +50,21 @@ export function optionsFrom(values: {
   readonly plot?: string | undefined;
 }): LabOptions {
   const { trace, policy, capacity, json, plot } = values;
+  if (trace === '' || plot === '') throw new LabError('--trace and --plot take the name of a file');
   return {
     trace: trace ?? null,
-    policies: policy === undefined ? ALL_POLICIES : policy.split(',').map(policyOf),
+    policies: policy === undefined ? ALL_POLICIES : policiesOf(policy),
     capacityBytes: capacity === undefined ? null : capacityOf(capacity),
     json,
     plot: plot ?? null,
   };
+}
+
+function policiesOf(names: string): readonly PolicyChoice[] {
+  const policies = names.split(',').map(policyOf);
+  const twice = policies.find((policy, index) => policies.indexOf(policy) !== index);
+  if (twice !== undefined) throw new LabError(`policy '${twice.name}' is named twice`);
+  return policies;
 }
 
 function policyOf(name: string): PolicyChoice {

@@ -68,6 +68,8 @@ test('arguments that mean nothing get the usage and exit code 2', () => {
     [['--frob'], /--frob/],
     [['surplus'], /surplus/],
     [['--trace'], /--trace/],
+    [['--trace', ''], /--trace and --plot take the name of a file/],
+    [['--policy', 'ours,lru,ours'], /policy 'ours' is named twice/],
   ];
   for (const [args, message] of cases) {
     const { status, out, err } = run(...args);
@@ -83,6 +85,14 @@ test('a trace that can’t be read gets one line and exit code 2', () => {
   const { status, err } = run('--trace', file);
   equal(status, 2);
   equal(err, `${file}:2: size 'x' is no number of bytes\n`);
+});
+
+test('a picture that can’t be written is said so, behind what was measured', () => {
+  const file = traceFile('good.csv', '0,a,1048576,,\n');
+  const { status, out, err } = run('--trace', file, '--plot', join(scratch, 'nowhere', 'plot.svg'));
+  equal(status, 2);
+  match(out, /1 reads/);
+  match(err, /^--plot can't be written: ENOENT/);
 });
 
 test('--help explains every policy', () => {

@@ -7,7 +7,7 @@ import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { endWithReader } from '../command/unread-output.ts';
 import { LabError, optionsFrom, usage, type LabOptions } from './lab-options.ts';
-import { measureTrace } from './measure.ts';
+import { measureTrace, type TraceResult } from './measure.ts';
 import { renderPlot } from './plot.ts';
 import { recordedTrace } from './recorded/recorded-trace.ts';
 import { TraceError } from './recorded/trace-error.ts';
@@ -44,10 +44,18 @@ function run({ trace, policies, capacityBytes, json, plot }: LabOptions): number
   });
   // Another capacity makes another experiment than the targets are about.
   const targets = trace === null && capacityBytes === null ? judge(results) : [];
-  if (plot !== null) writeFileSync(plot, renderPlot(results));
+  if (plot !== null) writePlot(plot, results);
   const text = json ? asJson(results, targets) : renderTargets(targets);
   if (text !== '') process.stdout.write(`${text}\n`);
   return targets.every(({ pass }) => pass) ? 0 : 1;
+}
+
+function writePlot(path: string, results: readonly TraceResult[]): void {
+  try {
+    writeFileSync(path, renderPlot(results));
+  } catch (error) {
+    throw new LabError(`--plot can't be written: ${(error as Error).message}`);
+  }
 }
 
 function fail(error: unknown): number {
