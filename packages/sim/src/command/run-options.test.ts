@@ -2,6 +2,7 @@
 import { deepEqual, equal, throws } from 'node:assert/strict';
 import { test } from 'node:test';
 import { optionsOf, type RunOptions } from '../options.ts';
+import { PLAIN_RUN } from '../plain-run.ts';
 import { differenceOf, withDifference } from './run-options.ts';
 
 const drawn = optionsOf(42);
@@ -9,13 +10,13 @@ const drawn = optionsOf(42);
 test('only what differs is told, and what is told is taken back', () => {
   const changed: RunOptions = {
     ...drawn,
-    cluster: { ...drawn.cluster, nodes: 9, sizes: { ...drawn.cluster.sizes, blockBytes: 512 } },
+    cluster: { ...drawn.cluster, nodes: 9, sizes: { ...drawn.cluster.sizes, blockBytes: 4096 } },
     faults: { ...drawn.faults, crashMs: Infinity, partitionMs: 7 },
     buckets: [{ ...drawn.buckets[0]!, ttlMs: 3 }],
   };
   const text = differenceOf({ ...drawn, faults: { ...drawn.faults, crashMs: 1 } }, changed);
   const difference = JSON.parse(text) as Record<string, Record<string, unknown>>;
-  deepEqual(difference['cluster'], { nodes: 9, sizes: { blockBytes: 512 } });
+  deepEqual(difference['cluster'], { nodes: 9, sizes: { blockBytes: 4096 } });
   deepEqual(difference['faults'], { crashMs: 'never', partitionMs: 7 });
   deepEqual(withDifference(drawn, text), changed);
 });
@@ -25,6 +26,16 @@ test('nothing differs, nothing is told', () => {
   deepEqual(withDifference(drawn, '{}'), drawn);
 });
 
+test('what seeds draw, and what runs are made smaller to, is within the limits', () => {
+  for (let seed = 0; seed < 200; seed++) {
+    const options = optionsOf(seed);
+    const own = { ...options, seed: 42 };
+    deepEqual(withDifference(drawn, differenceOf(drawn, own)), own);
+  }
+  const plain: RunOptions = { ...drawn, ...PLAIN_RUN };
+  deepEqual(withDifference(drawn, differenceOf(drawn, plain)), plain);
+});
+
 test('options that a run doesn’t have are refused by name', () => {
   const cases: readonly (readonly [string, RegExp])[] = [
     ['{', /--options is no JSON/],
@@ -32,8 +43,16 @@ test('options that a run doesn’t have are refused by name', () => {
     ['{"seed":1}', /without the seed/],
     ['{"frob":1}', /no option is called frob/],
     ['{"cluster":{"frob":1}}', /no option is called cluster.frob/],
-    ['{"cluster":{"nodes":"two"}}', /option cluster.nodes is a number/],
-    ['{"cluster":{"nodes":-1}}', /option cluster.nodes is a number from 0 on/],
+    ['{"cluster":{"nodes":"two"}}', /option cluster.nodes is a whole number from 1 to 16/],
+    ['{"cluster":{"nodes":-1}}', /option cluster.nodes is a whole number/],
+    ['{"cluster":{"nodes":1.5}}', /option cluster.nodes is a whole number/],
+    ['{"cluster":{"sizes":{"blockBytes":5000}}}', /blockBytes is a power of two/],
+    ['{"cluster":{"sizes":{"blockBytes":4096,"chunkBytes":5000}}}', /no whole blocks of 4096/],
+    ['{"cluster":{"storeBytes":4096,"sizes":{"blockBytes":8192}}}', /has no room for a block/],
+    ['{"workload":{"requests":"never"}}', /option workload.requests is a whole number/],
+    ['{"workload":{"headPercent":101}}', /headPercent is a number from 0 to 100$/],
+    ['{"faults":{"crashMs":0}}', /crashMs is a number from 1 to 1000000000, or "never"/],
+    ['{"buckets":[{"ttlMs":"never"}]}', /buckets\[0\].ttlMs is a number from 0/],
     ['{"cluster":7}', /option cluster is of another kind/],
     ['{"buckets":[]}', /option buckets is of another kind/],
     ['{"buckets":[{"frob":1}]}', /no option is called buckets\[0\].frob/],

@@ -5,6 +5,7 @@
  */
 import type { RunOptions } from '../options.ts';
 import { ArgumentError } from './arguments.ts';
+import { whyNotInLimit } from './option-limits.ts';
 
 type Tree = Readonly<Record<string, unknown>>;
 
@@ -27,7 +28,16 @@ export function withDifference(original: RunOptions, text: string): RunOptions {
   if (!isTree(difference) || 'seed' in difference) {
     throw new ArgumentError('--options is an object of options, without the seed');
   }
-  return applied(asTree(original), difference, '') as unknown as RunOptions;
+  const options = applied(asTree(original), difference, '') as unknown as RunOptions;
+  const { sizes, storeBytes } = options.cluster;
+  const { blockBytes, chunkBytes } = sizes;
+  if (storeBytes < blockBytes) {
+    throw new ArgumentError(`a store of ${storeBytes} bytes has no room for a block`);
+  }
+  if (chunkBytes % blockBytes !== 0) {
+    throw new ArgumentError(`a chunk of ${chunkBytes} bytes is no whole blocks of ${blockBytes}`);
+  }
+  return options;
 }
 
 function treeDifference(original: Tree, changed: Tree): Tree {
@@ -58,9 +68,10 @@ function applied(original: Tree, difference: Tree, path: string): Tree {
 function appliedValue(before: unknown, value: unknown, place: string): unknown {
   if (isTree(before) && isTree(value)) return applied(before, value, place);
   if (typeof before === 'number') {
-    if (value === NEVER) return Infinity;
-    if (typeof value === 'number' && value >= 0) return value;
-    throw new ArgumentError(`option ${place} is a number from 0 on, or "never"`);
+    const number: unknown = value === NEVER ? Infinity : value;
+    const wrong = whyNotInLimit(place, number);
+    if (wrong !== null) throw new ArgumentError(wrong);
+    return number;
   }
   if (Array.isArray(before) && Array.isArray(value) && value.length > 0) {
     // Lists are given whole; what they hold looks like what they held.
