@@ -10,9 +10,8 @@ import type { S3Read } from '../oracle/request.ts';
  */
 export type AnswerEnd = 'open' | 'finished' | 'cut' | 'gone';
 
-export interface ClientAnswer {
-  /** Counts the reads of a run. */
-  readonly id: number;
+/** What is known of a read as its client sends it. */
+export interface AnswerStart {
   readonly client: number;
   /** Index in the history's credentials. */
   readonly credential: number;
@@ -23,6 +22,11 @@ export interface ClientAnswer {
   /** How old the bucket's policy allows an answer to be, in milliseconds; Infinity for immutable. */
   readonly staleMs: number;
   readonly startedAt: number;
+}
+
+export interface ClientAnswer extends AnswerStart {
+  /** Counts the reads of a run. */
+  readonly id: number;
 
   end: AnswerEnd;
   /** When the head came; Infinity while there is none. */
@@ -47,16 +51,6 @@ export interface ClientAnswer {
   isPassedThrough: boolean;
   /** The request to S3 whose error was relayed, by the id that S3 put into it; -1 when no error of S3's was relayed. */
   errorOf: number;
-}
-
-export interface AnswerStart {
-  readonly client: number;
-  readonly credential: number;
-  readonly gateway: number;
-  readonly gatewayLife: number;
-  readonly request: S3Read;
-  readonly staleMs: number;
-  readonly startedAt: number;
 }
 
 export function newClientAnswer(id: number, start: AnswerStart): ClientAnswer {

@@ -9,9 +9,8 @@ export type WriteOperation = 'put' | 'copy' | 'complete' | 'delete' | 'multi-del
  */
 export type WriteOutcome = 'open' | 'done' | 'failed' | 'denied' | 'unknown';
 
-export interface ClientWrite {
-  /** Counts the writes of a run; the oracle's versions name it. */
-  readonly id: number;
+/** What is known of a write as its client sends it. */
+export interface WriteStart {
   readonly client: number;
   readonly credential: number;
   readonly gateway: number;
@@ -23,6 +22,11 @@ export interface ClientWrite {
   /** A copy's. */
   readonly source: { readonly bucket: string; readonly key: string } | null;
   readonly startedAt: number;
+}
+
+export interface ClientWrite extends WriteStart {
+  /** Counts the writes of a run; the oracle's versions name it. */
+  readonly id: number;
 
   /** As the client was told. */
   outcome: WriteOutcome;
@@ -35,18 +39,6 @@ export interface ClientWrite {
   concludedAt: number;
   /** What it made at S3, deletions included, as it took effect: also after `endedAt` when the outcome is unknown. */
   readonly versions: Version[];
-}
-
-export interface WriteStart {
-  readonly client: number;
-  readonly credential: number;
-  readonly gateway: number;
-  readonly gatewayLife: number;
-  readonly operation: WriteOperation;
-  readonly bucket: string;
-  readonly keys: readonly string[];
-  readonly source: { readonly bucket: string; readonly key: string } | null;
-  readonly startedAt: number;
 }
 
 export function newClientWrite(id: number, start: WriteStart): ClientWrite {

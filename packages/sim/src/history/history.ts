@@ -47,8 +47,12 @@ export class History {
     let records = this.#objects.get(name);
     if (records === undefined) {
       records = {
-        ...{ answers: [], writes: [], originRequests: [] },
-        ...{ nodeReads: [], admissions: [], peerAsks: [] },
+        answers: [],
+        writes: [],
+        originRequests: [],
+        nodeReads: [],
+        admissions: [],
+        peerAsks: [],
       };
       this.#objects.set(name, records);
     }

@@ -1,7 +1,5 @@
-/** One read that a gateway asked of a node, as the node saw it. */
-export interface NodeRead {
-  /** Counts the node reads of a run. */
-  readonly id: number;
+/** What is known of a read that a gateway asks of a node, as it arrives. */
+export interface NodeReadStart {
   readonly node: number;
   readonly life: number;
   readonly kind: 'lookup' | 'blocks';
@@ -16,6 +14,12 @@ export interface NodeRead {
   /** The node is to store what it fetches as if it were the owner. */
   readonly standsIn: boolean;
   readonly arrivedAt: number;
+}
+
+/** The read as the node saw it. */
+export interface NodeRead extends NodeReadStart {
+  /** Counts the node reads of a run. */
+  readonly id: number;
 
   /** When its answer was complete, or it was cancelled; Infinity while it's under way. */
   endedAt: number;
@@ -25,20 +29,6 @@ export interface NodeRead {
   failure: '' | 'changed' | 'uncacheable' | 'busy' | 'origin' | 'peer' | 'absent';
   /** The request to S3 whose error was the answer; -1 for none. */
   errorOf: number;
-}
-
-export interface NodeReadStart {
-  readonly node: number;
-  readonly life: number;
-  readonly kind: 'lookup' | 'blocks';
-  readonly bucket: string;
-  readonly key: string;
-  readonly etag: string;
-  readonly first: number;
-  readonly last: number;
-  readonly partLast: number;
-  readonly standsIn: boolean;
-  readonly arrivedAt: number;
 }
 
 export function newNodeRead(id: number, start: NodeReadStart): NodeRead {

@@ -7,9 +7,8 @@ import type { S3Read } from '../oracle/request.ts';
  */
 export type OriginEnd = 'open' | 'answered' | 'broken' | 'unreachable' | 'cut';
 
-export interface OriginRequest {
-  /** Counts the requests of a run; errors carry it, so that whoever gets one can say whose it is. */
-  readonly id: number;
+/** What is known of a request as it is sent. */
+export interface OriginStart {
   readonly node: number;
   /** Which life of the node's process. */
   readonly life: number;
@@ -18,6 +17,11 @@ export interface OriginRequest {
   readonly request: S3Read;
   /** When it was sent. */
   readonly sentAt: number;
+}
+
+export interface OriginRequest extends OriginStart {
+  /** Counts the requests of a run; errors carry it, so that whoever gets one can say whose it is. */
+  readonly id: number;
 
   /** When S3 decided what to answer; Infinity while it didn't. */
   decidedAt: number;
@@ -27,14 +31,6 @@ export interface OriginRequest {
   code: string;
   /** Whether a fault of the run made the answer other than S3's. */
   isFaulty: boolean;
-}
-
-export interface OriginStart {
-  readonly node: number;
-  readonly life: number;
-  readonly kind: 'fetch' | 'passed';
-  readonly request: S3Read;
-  readonly sentAt: number;
 }
 
 export function newOriginRequest(id: number, start: OriginStart): OriginRequest {
