@@ -27,6 +27,8 @@ test('a hit, a miss and what goes by the cache say so to those who ask', async (
     assert.equal(await stateOf(rig, get), 'stored');
     while ((await stateOf(rig, get)) !== 'hit') await new Promise(setImmediate);
     assert.equal(await stateOf(rig, getOf('bucket', 'key', 'bytes=5-9')), 'hit');
+    const ofSdk = [...asks, ['x-amz-api-version', '2006-03-01']] as const;
+    assert.equal(await stateOf(rig, get, ofSdk), 'hit', 'as SDKs in C++ ask');
     assert.equal(await stateOf(rig, head), 'miss');
     assert.equal(await stateOf(rig, head), 'hit');
     assert.equal(await stateOf(rig, { method: 'GET', target: '/bucket?list-type=2' }), 'bypass');

@@ -26,6 +26,7 @@ const understood: readonly [string, string, ...string[]][] = [
   ['checksums', '/bucket/key?x-amz-checksum-mode=ENABLED', 'x-amz-checksum-mode: ENABLED'],
   ['a signature', '/bucket/key', 'x-amz-date: d', 'x-amz-content-sha256: h', 'Authorization: a'],
   ['a session', '/bucket/key', 'x-amz-security-token: t', 'X-Amz-User-Agent: sdk'],
+  ['the version of S3’s API', '/bucket/key', 'x-amz-date: d', 'x-amz-api-version: 2006-03-01'],
   ['headers of anybody', '/bucket/key', 'X-Trace: 1', 'Accept: */*'],
 ];
 
@@ -41,6 +42,8 @@ const passed: readonly [string, string, ...string[]][] = [
   ['who pays', '/bucket/key', 'x-amz-request-payer: requester'],
   ['whose bucket it has to be', '/bucket/key', 'x-amz-expected-bucket-owner: 1'],
   ['a name that is longer than a known one', '/bucket/key', 'x-amz-user-agents: 1'],
+  ['another API', '/bucket/key', 'x-amz-api-version: 2006-03-02'],
+  ['an API of no version', '/bucket/key', 'x-amz-api-version:'],
   ['a body', '/bucket/key', 'Content-Length: 1'],
 ];
 

@@ -13,6 +13,9 @@ import { isOverride } from './response-overrides.ts';
 const ascii = (text: string): Uint8Array => Buffer.from(text, 'latin1');
 const amzPrefix = ascii('x-amz-');
 const userAgent = ascii('x-amz-user-agent');
+/** SDKs in C++, such as ClickHouse's, name S3's API in each request. There is one. */
+const apiVersion = ascii('x-amz-api-version');
+const onlyApiVersion = ascii('2006-03-01');
 
 /** x-amz-… headers with a slot that don't change what a read answers. */
 const harmlessSlots = new Set<number>([
@@ -32,6 +35,11 @@ function startsWith(bytes: Uint8Array, start: number, end: number, name: Uint8Ar
   return true;
 }
 
+/** As `startsWith`, to the last byte. */
+function equals(bytes: Uint8Array, start: number, end: number, text: Uint8Array): boolean {
+  return end - start === text.length && startsWith(bytes, start, end, text);
+}
+
 /** Whether every header named x-amz-… is one that doesn't change the answer. */
 function hasPlainHeaders(head: RequestHead): boolean {
   const { bytes, headers } = head;
@@ -41,7 +49,11 @@ function hasPlainHeaders(head: RequestHead): boolean {
     if (!startsWith(bytes, start, end, amzPrefix)) continue;
     const slot = head.headerSlots[index]! - 1;
     if (slot >= 0 && harmlessSlots.has(slot)) continue;
-    if (end - start !== userAgent.length || !startsWith(bytes, start, end, userAgent)) return false;
+    if (equals(bytes, start, end, userAgent)) continue;
+    if (!equals(bytes, start, end, apiVersion)) return false;
+    const value = headers[index * headerStride + 2]!;
+    const valueEnd = headers[index * headerStride + 3]!;
+    if (!equals(bytes, value, valueEnd, onlyApiVersion)) return false;
   }
   return true;
 }
