@@ -100,6 +100,27 @@ describe('a holder whose lease ran out while it was passed over', () => {
     owner.tick(3 * renewAt);
     assert.deepEqual(owner.holders(3 * renewAt, hi).sort(), [steady, third].sort());
   });
+
+  test('gets none back when it speaks again, while others have all there are', () => {
+    const { owner, hi, other, slow, steady } = setUp();
+    const [, , , third, fourth] = rankedFor(hi);
+    owner.grant(0, hi);
+    owner.hears(reportAt, 'report', slow, hi);
+    owner.hears(reportAt, 'report', steady, hi);
+    // Of something else it says nothing: it counts as silent for the first renewal, and no more for the second.
+    owner.grant(-0.3 * leaseMs, other);
+    owner.hears(reportAt - 0.3 * leaseMs, 'report', fourth!, other);
+    owner.tick(renewAt - 0.3 * leaseMs);
+    owner.tick(renewAt);
+    owner.hears(leaseMs + 100, 'refused', steady, hi);
+    const instead = [third, fourth].sort();
+    const sentSince = (at: number): number[] =>
+      owner.sent.filter((lease) => lease.hi === hi && lease.at >= at).map(({ to }) => to);
+    assert.deepEqual(sentSince(leaseMs).sort(), instead);
+    for (const node of instead) owner.hears(leaseMs + 200, 'report', node!, hi);
+    owner.tick(2 * renewAt);
+    assert.deepEqual(sentSince(2 * renewAt).sort(), instead);
+  });
 });
 
 test('whoever refuses makes room for the next candidate at once', () => {
