@@ -1,7 +1,9 @@
 /** Every client that the round trips know. */
 import { awsCli } from './aws-cli.ts';
 import { boto3 } from './boto3.ts';
+import { clickHouse } from './clickhouse.ts';
 import { minio } from './minio.ts';
+import { pyTorch } from './pytorch.ts';
 import { rclone } from './rclone.ts';
 import type { RealClient } from './real-client.ts';
 import { restic } from './restic.ts';
@@ -16,4 +18,6 @@ export const allClients: readonly RealClient[] = [
   minio,
   restic,
   s3fs,
+  clickHouse,
+  pyTorch,
 ];
