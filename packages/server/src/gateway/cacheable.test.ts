@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { splitTarget } from '@s3-accelerator/core/s3/object-key.ts';
 import { parseQuery } from '@s3-accelerator/core/s3/query.ts';
@@ -27,6 +28,8 @@ const understood: readonly [string, string, ...string[]][] = [
   ['a signature', '/bucket/key', 'x-amz-date: d', 'x-amz-content-sha256: h', 'Authorization: a'],
   ['a session', '/bucket/key', 'x-amz-security-token: t', 'X-Amz-User-Agent: sdk'],
   ['the version of S3’s API', '/bucket/key', 'x-amz-date: d', 'x-amz-api-version: 2006-03-01'],
+  ['an MD5 that may follow', '/bucket/key', 'X-Amz-TE: append-md5', 'x-amz-date: d'],
+  ['a checksum of no body', '/bucket/key', 'x-amz-checksum-crc32: AAAAAA=='],
   ['headers of anybody', '/bucket/key', 'X-Trace: 1', 'Accept: */*'],
 ];
 
@@ -44,6 +47,9 @@ const passed: readonly [string, string, ...string[]][] = [
   ['a name that is longer than a known one', '/bucket/key', 'x-amz-user-agents: 1'],
   ['another API', '/bucket/key', 'x-amz-api-version: 2006-03-02'],
   ['an API of no version', '/bucket/key', 'x-amz-api-version:'],
+  ['an encoding that nobody knows', '/bucket/key', 'x-amz-te: append-md6'],
+  ['a checksum of some body', '/bucket/key', 'x-amz-checksum-crc32: aaaaaa=='],
+  ['a checksum that nobody knows', '/bucket/key', 'x-amz-checksum-md9: AAAAAA=='],
   ['a body', '/bucket/key', 'Content-Length: 1'],
 ];
 
@@ -64,5 +70,16 @@ for (const [what, target, ...headers] of passed) {
 test('no other operation is answered by the cache', () => {
   for (const operation of ['ListObjectsV2', 'GetObjectTagging', 'GetObjectAttributes'] as const) {
     assert.equal(isCached(operation, '/bucket/key'), false);
+  }
+});
+
+test('the checksums of no body are those of no body', () => {
+  for (const algorithm of ['sha1', 'sha256']) {
+    const value = createHash(algorithm).digest('base64');
+    assert.equal(isCached('GetObject', '/b/k', `x-amz-checksum-${algorithm}: ${value}`), true);
+  }
+  for (const algorithm of ['crc32c', 'crc64nvme']) {
+    const value = Buffer.alloc(algorithm === 'crc32c' ? 4 : 8).toString('base64');
+    assert.equal(isCached('GetObject', '/b/k', `x-amz-checksum-${algorithm}: ${value}`), true);
   }
 });
