@@ -10,11 +10,11 @@ import { test } from 'node:test';
 import { optionsOf, simulate } from './simulation.ts';
 
 const hashes: Readonly<Record<number, string>> = {
-  0: '0c1e75c1',
-  1: '26661afd',
-  17: '4e0c4b96',
-  42: '12bfb0d0',
-  4294967297: '9899a414',
+  0: 'd80b29b4',
+  1: 'f18400dd',
+  17: 'eda0ae2f',
+  42: '603618dd',
+  4294967297: '9f56e406',
 };
 
 test('seeds do what they always did', () => {

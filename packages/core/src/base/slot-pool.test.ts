@@ -1,12 +1,12 @@
 import { equal, notEqual, ok, throws } from 'node:assert/strict';
 import { test } from 'node:test';
 import { Prng } from './prng.ts';
-import { NO_ID, SlotPool, slotOf, type PoolId } from './slot-pool.ts';
+import { NO_ID, SlotPool, type PoolId } from './slot-pool.ts';
 
 test('an id finds its record until it is released, and never after', () => {
   const pool = new SlotPool(4, (slot) => ({ slot }));
   const id = pool.acquire();
-  equal(pool.get(id)?.slot, slotOf(id));
+  equal(pool.get(id)?.slot, id & pool.slotMask);
   pool.release(id);
   equal(pool.get(id), null);
   throws(() => {
@@ -32,7 +32,7 @@ test('no made-up id finds a record', () => {
   const pool = new SlotPool(8, () => ({}));
   const id = pool.acquire();
   pool.release(pool.acquire());
-  for (const wrong of [NO_ID, id + 1, id + 2, id + (1 << 20), id + 7, 0x7fff_ffff]) {
+  for (const wrong of [NO_ID, id + 1, id + 2, id + 8, id + 7, id + (1 << 20), 0x7fff_ffff]) {
     equal(pool.get(wrong), null);
   }
 });
@@ -41,7 +41,8 @@ test('an id whose generation is the next one of a free slot finds nothing', () =
   const pool = new SlotPool(1, () => ({}));
   const id = pool.acquire();
   pool.release(id);
-  equal(pool.get(id + (1 << 20)), null);
+  equal(pool.get(id + 1), null);
+  equal(pool.acquire(), id + 1);
 });
 
 test('records are made when first needed and then reused', () => {
@@ -49,6 +50,24 @@ test('records are made when first needed and then reused', () => {
   const pool = new SlotPool(1 << 20, () => ({ number: made++ }));
   for (let i = 0; i < 10_000; i++) pool.release(pool.acquire());
   equal(made, 1024);
+});
+
+test('few records rest where ids have room for many generations', () => {
+  let made = 0;
+  const pool = new SlotPool(4096, () => ({ number: made++ }));
+  for (let i = 0; i < 10_000; i++) pool.release(pool.acquire());
+  equal(made, 4);
+});
+
+test('generations go round without ever giving two records one id', () => {
+  const pool = new SlotPool(1 << 20, () => ({}));
+  const kept = pool.acquire();
+  for (let i = 0; i < 4_000_000; i++) {
+    const id = pool.acquire();
+    ok(id >= 0 && id !== kept);
+    pool.release(id);
+  }
+  notEqual(pool.get(kept), null);
 });
 
 test('a stale id stays stale for at least a million further lives', () => {

@@ -1,16 +1,14 @@
 /**
  * A bounded pool of reused records, named by ids that carry a generation.
  *
- * An id is one non-negative int: 11 bits of generation above 20 bits of slot. Releasing a record
- * ends its generation, so a completion that comes late finds nothing instead of somebody else's
- * record. A full pool says so with `NO_ID`; what that means (503 SlowDown, and a count) is the
- * caller's to decide.
+ * An id is one non-negative int of 31 bits: the slot below, in as many bits as the capacity needs, and the generation above.
+ * Releasing a record ends its generation, so a completion that comes late finds nothing instead of somebody else's record. A
+ * full pool says so with `NO_ID`; what that means (503 SlowDown, and a count) is the caller's to decide.
  *
- * Invariants: an id resolves from its `acquire` until its `release` and never after. Generations
- * are 11 bits, so a stale id could match again after 2,048 lives of one slot: freed slots queue up
- * behind at least `RESTING_SLOTS` others (or all of a smaller pool) before they live again, which
- * puts millions of acquisitions between the two. Memory: 6 bytes a slot of capacity and the
- * records, which are made when first needed.
+ * Invariants: an id resolves from its `acquire` until its `release` and never after. Generations go round, so a stale id could
+ * match again: freed slots rest behind so many others (or all of a small pool) that at least `LIVES_APART` acquisitions lie
+ * between two that give the same id. They rest no longer than that, since a record that was used just now is still in the
+ * processor's cache. Memory: 8 bytes a slot of capacity and the records, which are made when first needed.
  */
 import { assert } from './assert.ts';
 
@@ -20,24 +18,25 @@ export type PoolId = number;
 /** What a full pool hands out. */
 export const NO_ID = -1;
 
-/** The most records a pool can have: ids keep 20 bits for the slot. */
+/** The most records a pool can have. */
 const MAX_POOL_SLOTS = 1 << 20;
 
-const SLOT_BITS = 20;
-const SLOT_MASK = MAX_POOL_SLOTS - 1;
-const GENERATION_MASK = (1 << 11) - 1;
-const RESTING_SLOTS = 1024;
-
-/** The slot of an id, in [0, capacity): an index for arrays that stand beside a pool. */
-export function slotOf(id: PoolId): number {
-  return id & SLOT_MASK;
-}
+/** An id's bits, of which the slot takes some. */
+const ID_BITS = 31;
+const ID_MASK = 0x7fff_ffff;
+const LIVES_APART = 1 << 21;
 
 export class SlotPool<T> {
   readonly capacity: number;
+  /** `id & slotMask` is the id's slot, below `capacity`: an index for arrays that stand beside a pool. */
+  readonly slotMask: number;
   readonly #create: (slot: number) => T;
   readonly #records: T[] = [];
-  readonly #generations: Uint16Array;
+  /** How far an id and the next one of its slot lie apart. */
+  readonly #generationStep: number;
+  readonly #restingSlots: number;
+  /** The id under which a slot lives; of one that doesn't, the complement of the next. */
+  readonly #ids: Int32Array;
   /** Freed slots in the order of their release: a ring of `capacity` places. */
   readonly #freed: Int32Array;
   #freedFirst = 0;
@@ -50,7 +49,11 @@ export class SlotPool<T> {
     assert(capacity >= 1 && capacity <= MAX_POOL_SLOTS, 'slot pool: capacity out of range');
     this.capacity = capacity;
     this.#create = create;
-    this.#generations = new Uint16Array(capacity);
+    const slotBits = 32 - Math.clz32(capacity - 1);
+    this.slotMask = (1 << slotBits) - 1;
+    this.#generationStep = 1 << slotBits;
+    this.#restingSlots = Math.max(1, LIVES_APART / 2 ** (ID_BITS - slotBits));
+    this.#ids = new Int32Array(capacity);
     this.#freed = new Int32Array(capacity);
   }
 
@@ -67,7 +70,7 @@ export class SlotPool<T> {
   /** Takes a record: its id, or `NO_ID` when all are in use. */
   acquire(): PoolId {
     let slot = this.#records.length;
-    if (slot === this.capacity || this.#freedCount >= RESTING_SLOTS) {
+    if (slot === this.capacity || this.#freedCount >= this.#restingSlots) {
       if (this.#freedCount === 0) {
         this.#refused++;
         return NO_ID;
@@ -77,22 +80,24 @@ export class SlotPool<T> {
       this.#freedCount--;
     } else {
       this.#records.push(this.#create(slot));
+      this.#ids[slot] = ~slot;
     }
-    this.#generations[slot]! |= IN_USE;
+    const id = ~this.#ids[slot]!;
+    this.#ids[slot] = id;
     this.#inUse++;
-    return ((this.#generations[slot]! & GENERATION_MASK) << SLOT_BITS) | slot;
+    return id;
   }
 
   /** The record of an id, or null when its life is over. */
   get(id: PoolId): T | null {
-    return this.#alive(id) ? this.#records[id & SLOT_MASK]! : null;
+    return this.#alive(id) ? this.#records[id & this.slotMask]! : null;
   }
 
   /** Ends a record's life. The id must be alive. */
   release(id: PoolId): void {
     assert(this.#alive(id), 'slot pool: released an id that is not alive');
-    const slot = id & SLOT_MASK;
-    this.#generations[slot] = (this.#generations[slot]! + 1) & GENERATION_MASK;
+    const slot = id & this.slotMask;
+    this.#ids[slot] = ~((id + this.#generationStep) & ID_MASK);
     let place = this.#freedFirst + this.#freedCount;
     if (place >= this.capacity) place -= this.capacity;
     this.#freed[place] = slot;
@@ -102,14 +107,7 @@ export class SlotPool<T> {
 
   #alive(id: PoolId): boolean {
     if (id < 0) return false;
-    const slot = id & SLOT_MASK;
-    if (slot >= this.#records.length) return false;
-    return this.#generations[slot] === ((id >>> SLOT_BITS) | IN_USE);
+    const slot = id & this.slotMask;
+    return slot < this.#records.length && this.#ids[slot] === id;
   }
 }
-
-/**
- * Marks a generation whose record is in use, so that the coming generation's id doesn't resolve
- * early.
- */
-const IN_USE = 1 << 15;

@@ -102,6 +102,11 @@ export class Gateway {
     this.#stages = new Stages({ ...parts, counters });
   }
 
+  /** `read & readSlotMask` is the slot of a read's id: an index for what drivers keep of the reads that are out. */
+  get readSlotMask(): number {
+    return this.#reads.slotMask;
+  }
+
   /** A client asks for an object. The request is copied; exactly one effect will end the exchange. */
   onRequest(now: number, exchange: ExchangeId, request: ClientRequest): void {
     this.#enter(now);

@@ -38,6 +38,10 @@ export class OutstandingReads {
     return this.#pool.inUse;
   }
 
+  get slotMask(): number {
+    return this.#pool.slotMask;
+  }
+
   /** Bytes asked for that clients haven't taken. */
   get untakenBytes(): number {
     return this.#untakenBytes;

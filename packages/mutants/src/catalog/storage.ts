@@ -135,8 +135,8 @@ export const storageBugs: readonly PlantedBug[] = [
     name: 'id-outlives-its-record',
     breaks: [1, 9],
     file: 'packages/core/src/base/slot-pool.ts',
-    find: 'return this.#generations[slot] === ((id >>> SLOT_BITS) | IN_USE);',
-    replace: 'return (this.#generations[slot]! & IN_USE) !== 0;',
+    find: 'return slot < this.#records.length && this.#ids[slot] === id;',
+    replace: 'return slot < this.#records.length && this.#ids[slot]! >= 0;',
     why: 'A completion that comes late is taken for somebody else’s.',
   },
   {

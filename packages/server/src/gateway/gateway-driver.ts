@@ -105,7 +105,7 @@ export class GatewayDriver implements GatewayEffects, PeerEvents, LocalReadEvent
   readonly #heads: ObjectHeads;
   readonly #report = new CacheReport();
   /** Reads under way at other nodes, with the exchange that their body goes to (-1 before). */
-  readonly #remoteReads = new RemoteReads();
+  readonly #remoteReads: RemoteReads;
   /** The rendered head that waits for its body, and whose it is; -1 for none. */
   #headExchange = -1;
   #headOffset = 0;
@@ -124,7 +124,11 @@ export class GatewayDriver implements GatewayEffects, PeerEvents, LocalReadEvent
 
   constructor(options: GatewayDriverOptions) {
     this.#options = options;
-    this.#localReads = new LocalReads(this);
+    const { ring, layout, limits, epochs, seed } = options;
+    this.gateway = new Gateway({ effects: this, ring, layout, limits, epochs, seed });
+    const { readSlotMask } = this.gateway;
+    this.#localReads = new LocalReads(this, readSlotMask);
+    this.#remoteReads = new RemoteReads(readSlotMask);
     this.#heads = new ObjectHeads(options.server);
     if (options.local !== null) {
       options.local.driver.localAnswers = this.#localReads;
@@ -132,8 +136,6 @@ export class GatewayDriver implements GatewayEffects, PeerEvents, LocalReadEvent
         this.drain();
       };
     }
-    const { ring, layout, limits, epochs, seed } = options;
-    this.gateway = new Gateway({ effects: this, ring, layout, limits, epochs, seed });
   }
 
   // What happens at clients.

@@ -12,7 +12,6 @@
  *     begun ──▶ announced ──┬─▶ relayed ──▶ queued
  *       └─ cancelled        └─▶ held ──▶ relayed, failed, cancelled
  */
-import { slotOf } from '@s3-accelerator/core/base/slot-pool.ts';
 import {
   copyHotHint,
   newReadAnswer,
@@ -64,6 +63,7 @@ class LocalRead {
 
 export class LocalReads implements NodeAnswers {
   readonly #events: LocalReadEvents;
+  readonly #slotMask: number;
   /** Reads that are answered but not done, by the slot in their id. */
   readonly #open: (LocalRead | undefined)[] = [];
   readonly #spare: LocalRead[] = [];
@@ -73,7 +73,9 @@ export class LocalReads implements NodeAnswers {
   /** The read that the gateway hears about right now. */
   #announced: LocalRead | null = null;
 
-  constructor(events: LocalReadEvents) {
+  /** `slotMask` tells the slot in a read's id. */
+  constructor(events: LocalReadEvents, slotMask: number) {
+    this.#slotMask = slotMask;
     this.#events = events;
   }
 
@@ -120,7 +122,7 @@ export class LocalReads implements NodeAnswers {
     if (local.isAnnounced && local !== this.#announced && local.exchange === nobody) {
       this.#retire(local);
     } else {
-      this.#open[slotOf(read)] = undefined;
+      this.#open[read & this.#slotMask] = undefined;
       local.read = nobody;
     }
     return isComplete;
@@ -199,7 +201,7 @@ export class LocalReads implements NodeAnswers {
   }
 
   #find(read: number): LocalRead | null {
-    const local = this.#open[slotOf(read)];
+    const local = this.#open[read & this.#slotMask];
     return local?.read === read ? local : null;
   }
 
@@ -219,7 +221,7 @@ export class LocalReads implements NodeAnswers {
     local.received = 0;
     local.queued = 0;
     local.isBroken = false;
-    this.#open[slotOf(read)] = local;
+    this.#open[read & this.#slotMask] = local;
     this.#wait(local, 'announce');
     return local;
   }
@@ -284,7 +286,7 @@ export class LocalReads implements NodeAnswers {
 
   /** Ends a read's record: whatever it still holds goes back. */
   #retire(local: LocalRead): void {
-    if (local.read !== nobody) this.#open[slotOf(local.read)] = undefined;
+    if (local.read !== nobody) this.#open[local.read & this.#slotMask] = undefined;
     if (local.slot >= 0) this.#events.onSlotUnused(local.slot);
     local.slot = nobody;
     local.held = null;
