@@ -25,7 +25,7 @@ export class Network {
   static start(hosts: number): Network {
     const network = new Network();
     ip('link', 'set', 'lo', 'up');
-    ip('address', 'add', `${testAddress}/32`, 'dev', 'lo');
+    ip('address', 'replace', `${testAddress}/32`, 'dev', 'lo');
     writeFileSync('/proc/sys/net/ipv4/ip_forward', '1');
     for (let at = 0; at < hosts; at++) network.#addHost(at);
     return network;
