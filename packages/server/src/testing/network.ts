@@ -21,13 +21,20 @@ const longestSeconds = 900;
 
 export class Network {
   readonly #holders: ChildProcess[] = [];
+  /** Hosts that are connected. */
+  readonly #cabled = new Set<number>();
 
   static start(hosts: number): Network {
     const network = new Network();
     ip('link', 'set', 'lo', 'up');
     ip('address', 'replace', `${testAddress}/32`, 'dev', 'lo');
     writeFileSync('/proc/sys/net/ipv4/ip_forward', '1');
-    for (let at = 0; at < hosts; at++) network.#addHost(at);
+    try {
+      for (let at = 0; at < hosts; at++) network.#addHost(at);
+    } catch (error) {
+      network.stop();
+      throw error;
+    }
     return network;
   }
 
@@ -62,11 +69,17 @@ export class Network {
   }
 
   stop(): void {
-    for (const holder of this.#holders) holder.kill('SIGKILL');
+    for (const [at, holder] of this.#holders.entries()) {
+      // The kernel takes down a namespace some time after its last process: the next network may want its cables before that.
+      if (this.#cabled.has(at)) ip('link', 'delete', cableOf(at));
+      holder.kill('SIGKILL');
+    }
+    this.#holders.length = 0;
+    this.#cabled.clear();
   }
 
   #addHost(at: number): void {
-    const cable = `cable${at}`;
+    const cable = cableOf(at);
     const holder = spawn('unshare', ['--net', 'sleep', String(longestSeconds)], {
       stdio: 'ignore',
     });
@@ -85,6 +98,7 @@ export class Network {
       'netns',
       this.#pidOf(at),
     );
+    this.#cabled.add(at);
     ip('address', 'add', `${gatewayOf(at)}/24`, 'dev', cable);
     ip('link', 'set', cable, 'up');
     this.#run(at, 'ip', 'link', 'set', 'lo', 'up');
@@ -112,6 +126,7 @@ export class Network {
 const testAddress = '10.77.255.1';
 const addressOf = (host: number): string => `10.77.${host}.2`;
 const gatewayOf = (host: number): string => `10.77.${host}.1`;
+const cableOf = (host: number): string => `cable${host}`;
 
 function ip(...args: string[]): void {
   execFileSync('ip', args);
