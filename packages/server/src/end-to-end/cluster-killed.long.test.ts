@@ -1,5 +1,6 @@
 // What the death of a node costs readers, in time: of its process, which the network tells at once, and of its host, whose packets just
-// stop. The figures are printed; what is asserted leaves room for a machine with other things to do.
+// stop. The figures are printed; what is asserted leaves room for a machine with other things to do. As long as nobody is dead, reads are
+// watched for equally long: virtual cables drop packets now and then, and a read that waits for one again waits for no node.
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { after, test } from 'node:test';
@@ -46,6 +47,7 @@ testsInOwnNetwork(import.meta.filename, () => {
       const reads: { afterMs: number; tookMs: number }[] = [];
       await cluster.readsThrough(
         async (load) => {
+          await sleep(2 * noticedWithinMs);
           diedAt = performance.now();
           await die(cluster);
           await sleep(3 * noticedWithinMs);
@@ -58,13 +60,19 @@ testsInOwnNetwork(import.meta.filename, () => {
       assert.equal(cluster.s3.traffic.count(), requests, 'the hot set is warm again');
 
       const slowest = (took: readonly number[]): number => Math.round(Math.max(0, ...took));
-      const of = (isIn: (afterMs: number) => boolean): number =>
-        slowest(reads.filter(({ afterMs }) => isIn(afterMs)).map(({ tookMs }) => tookMs));
+      const tookIn = (isIn: (afterMs: number) => boolean): number[] =>
+        reads.filter(({ afterMs }) => isIn(afterMs)).map(({ tookMs }) => tookMs);
+      const of = (isIn: (afterMs: number) => boolean): number => slowest(tookIn(isIn));
+      const p999 = (isIn: (afterMs: number) => boolean): number => {
+        const took = tookIn(isIn).sort((a, b) => a - b);
+        return Math.round(took[Math.floor(took.length * 0.999)] ?? 0);
+      };
       const later = of((afterMs) => afterMs >= noticedWithinMs);
       console.log(
         `ℹ ${what}: slowest read straight from S3 ${slowest(atS3)} ms; through the cluster ` +
-          `${of((afterMs) => afterMs < 0)} ms before, ` +
-          `${of((afterMs) => afterMs >= -1000 && afterMs < noticedWithinMs)} ms within 2 s, ${later} ms later`,
+          `${of((afterMs) => afterMs < 0)} ms before (p99.9 ${p999((afterMs) => afterMs < 0)}), ` +
+          `${of((afterMs) => afterMs >= -1000 && afterMs < noticedWithinMs)} ms within 2 s, ` +
+          `${later} ms later (p99.9 ${p999((afterMs) => afterMs >= noticedWithinMs)})`,
       );
       assert.ok(later <= slowest(atS3) + promisedMs + noiseMs, `${later} ms`);
     });
