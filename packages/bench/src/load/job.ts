@@ -28,6 +28,8 @@ export interface LoadResult {
   /** The first unexpected answer, for a person; '' when all went well. */
   readonly firstError: string;
   readonly bytes: number;
+  /** User and system time of the client's own process meanwhile. */
+  readonly clientCpuSeconds: number;
   /** Milliseconds to the first byte of the answer. */
   readonly firstByteMs: { readonly p50: number; readonly p99: number; readonly max: number };
 }

@@ -70,10 +70,12 @@ function run(job: LoadJob): Promise<LoadResult> {
   let errors = 0;
   let firstError = '';
   let started = 0;
+  let cpuBefore = process.cpuUsage();
   return new Promise((resolve) => {
     const reactor = new Reactor({ inputBytes: 32 << 20, receiveBytes: 256 << 10 });
     const end = (): void => {
       const seconds = (performance.now() - started) / 1000;
+      const { user, system } = process.cpuUsage(cpuBefore);
       reactor.stop();
       const sorted = samples.subarray(0, sampled).sort();
       resolve({
@@ -82,6 +84,7 @@ function run(job: LoadJob): Promise<LoadResult> {
         errors,
         firstError,
         bytes: answered * job.bodyBytes,
+        clientCpuSeconds: (user + system) / 1e6,
         firstByteMs: {
           p50: percentile(sorted, 0.5),
           p99: percentile(sorted, 0.99),
@@ -108,6 +111,7 @@ function run(job: LoadJob): Promise<LoadResult> {
         settle();
       },
     };
+    cpuBefore = process.cpuUsage();
     started = performance.now();
     for (let index = 0; index < job.connections; index++) {
       reactor.connect('127.0.0.1', job.port, new ClientConnection(reactor, ledger));
