@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -34,4 +34,17 @@ test('the unit test that noticed a bug is known the next time, until it is anoth
   next.learn(caught('a', 'unit', 'other.test.ts'));
   next.learn({ bug: bugOf('b'), fate: { kind: 'missed' }, seconds: 1 });
   assert.equal(readFileSync(path, 'utf8'), '{\n  "a": "other.test.ts"\n}\n');
+});
+
+test('a damaged list is begun anew', (context) => {
+  const folder = mkdtempSync(join(tmpdir(), 'noticed-by-'));
+  context.after(() => {
+    rmSync(folder, { recursive: true });
+  });
+  const path = join(folder, 'noticed-by.json');
+  writeFileSync(path, '<<<<<<< both\n{ "a": "a.test.ts"');
+  const noticed = new NoticedBy(path);
+  assert.equal(noticed.of(bugOf('a')), undefined);
+  noticed.learn(caught('b', 'unit', 'b.test.ts'));
+  assert.equal(readFileSync(path, 'utf8'), '{\n  "b": "b.test.ts"\n}\n');
 });

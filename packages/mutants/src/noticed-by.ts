@@ -12,11 +12,10 @@ export class NoticedBy {
   readonly #path: string;
   readonly #files: Map<string, string>;
 
-  /** `path` is of a JSON object from names of bugs to test files; one that is missing is begun anew. */
+  /** `path` is of a JSON object from names of bugs to test files; one that is missing, or damaged, is begun anew. */
   constructor(path: string) {
     this.#path = path;
-    const text = existsSync(path) ? readFileSync(path, 'utf8') : '{}';
-    this.#files = new Map(Object.entries(JSON.parse(text) as Record<string, string>));
+    this.#files = new Map(Object.entries(readIfSound(path)));
   }
 
   /** The test file, when one is known. */
@@ -32,5 +31,14 @@ export class NoticedBy {
     else this.#files.set(bug.name, file);
     const sorted = [...this.#files].sort(([a], [b]) => (a < b ? -1 : 1));
     writeFileSync(this.#path, `${JSON.stringify(Object.fromEntries(sorted), null, 2)}\n`);
+  }
+}
+
+function readIfSound(path: string): Record<string, string> {
+  if (!existsSync(path)) return {};
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as Record<string, string>;
+  } catch {
+    return {};
   }
 }

@@ -5,6 +5,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { argumentError } from 's3-accelerator/config/argument-error.ts';
 import { endWithReader } from '../command/unread-output.ts';
 import { LabError, optionsFrom, usage, type LabOptions } from './lab-options.ts';
 import { measureTrace, type TraceResult } from './measure.ts';
@@ -65,7 +66,7 @@ function fail(error: unknown): number {
   }
   const isArgument = error instanceof TypeError && 'code' in error;
   if (!isArgument && !(error instanceof LabError)) throw error;
-  process.stderr.write(`${error.message}\n\n${usage}`);
+  process.stderr.write(`${argumentError(error)}\n\n${usage}`);
   return 2;
 }
 
