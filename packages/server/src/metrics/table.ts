@@ -108,7 +108,10 @@ export const metricTable = {
     'Client reads that started over because their object changed.',
     noLabels,
   ),
-  s3accel_gateway_pass_throughs_total: counter('Client reads that went to S3 uncached.', noLabels),
+  s3accel_gateway_pass_throughs_total: counter(
+    'Client reads whose object kept changing until S3 was asked directly, uncached.',
+    noLabels,
+  ),
   s3accel_gateway_cut_answers_total: counter(
     'Answers cut short after their head was sent.',
     noLabels,
