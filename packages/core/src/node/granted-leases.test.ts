@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { DEFAULT_SIZES, Layout } from '../layout.ts';
 import { newNodeMessage, type NodeMessage } from '../node-message.ts';
-import { candidates } from '../placement.ts';
+import { candidates, ownerOf } from '../placement.ts';
 import { Ring } from '../ring.ts';
 import { newNodeCounters } from './counters.ts';
 import { GrantedLeases } from './granted-leases.ts';
@@ -14,20 +14,25 @@ const leaseMs = 1000;
 const reportAt = 0.5 * leaseMs;
 const renewAt = 0.75 * leaseMs;
 const hotReplicas = 2;
-const ring = new Ring(
-  1,
-  [0, 1, 2, 3, 4].map((nodeId) => ({ nodeId, weight: 1, address: '' })),
-);
+const ringOf = (version: number, nodeIds: readonly number[]): Ring =>
+  new Ring(
+    version,
+    nodeIds.map((nodeId) => ({ nodeId, weight: 1, address: '' })),
+  );
+const nodeIds = [0, 1, 2, 3, 4];
+const ring = ringOf(1, nodeIds);
 
 /** An owner and the leases that it sends. Time moves on as its methods say. */
 class Owner {
   readonly sent: { to: number; at: number; hi: number; turn: number }[] = [];
   readonly leases: GrantedLeases;
+  readonly ownership: Ownership;
   #now = 0;
 
   constructor(nodeId: number) {
     const limits = { ...defaultNodeLimits, leaseMs, hotReplicas, hotThreshold: 1 };
     const ownership = new Ownership(ring, nodeId, new Layout(DEFAULT_SIZES), 1000, 1000);
+    this.ownership = ownership;
     const sendToNode = (to: number, { placement, turn }: NodeMessage): void => {
       this.sent.push({ to, at: this.#now, hi: placement.hi, turn });
     };
@@ -132,4 +137,16 @@ test('whoever refuses makes room for the next candidate at once', () => {
     owner.sent.map(({ to }) => to),
     [slow, steady, third],
   );
+});
+
+// Found by a random history of the machines: a node lent something to itself.
+test('what has another owner since is lent to nobody, whoever refuses', () => {
+  const { owner, hi, slow } = setUp();
+  owner.grant(0, hi);
+  const joined = Array.from({ length: 1000 }, (_, nth) => ringOf(2, [...nodeIds, 5 + nth]));
+  const next = joined.find((one) => ownerOf(one, { hi, lo: 0 }) >= 5);
+  owner.ownership.setRing(1, next!, []);
+  const { length } = owner.sent;
+  owner.hears(2, 'refused', slow, hi);
+  assert.deepEqual(owner.sent.slice(length), []);
 });

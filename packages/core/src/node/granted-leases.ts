@@ -244,14 +244,18 @@ export class GrantedLeases {
     this.#send(lease, holder.nodeId);
   }
 
-  /** It holds nothing of this placement. It is kept in mind until the next turn, so that this one passes it over. */
+  /**
+   * It holds nothing of this placement. It is kept in mind until the next turn, so that this one passes it over. What has another owner
+   * since a ring change is lent to nobody any more.
+   */
   #refused(now: number, lease: GrantedLease, holder: Holder): void {
     this.#counters.leasesRefused += 1;
     holder.hasRefused = true;
     holder.until = -Infinity;
     holder.acceptedUntil = -Infinity;
     this.#renewHint(now, lease);
-    if (!lease.isEnding) this.#lendToMore(now, lease);
+    if (lease.isEnding || !this.#ownership.ranksFirst(lease.placement)) return;
+    this.#lendToMore(now, lease);
   }
 
   #send({ placement, turn }: GrantedLease, nodeId: number): void {

@@ -10,10 +10,18 @@ export const hotKeyBugs: readonly PlantedBug[] = [
   {
     name: 'lost-place-is-lent-again',
     breaks: [9],
-    file: 'packages/core/src/node/granted-leases.ts',
+    file: granted,
     find: 'if (needsPlace && places === 0) continue;',
     replace: 'if (needsPlace && places < -1) continue;',
     why: 'A holder that was passed over gets its place back beside whoever got it meanwhile: more hold a lease than may.',
+  },
+  {
+    name: 'lends-what-has-another-owner',
+    breaks: [9],
+    file: granted,
+    find: 'if (lease.isEnding || !this.#ownership.ranksFirst(lease.placement)) return;',
+    replace: 'if (lease.isEnding) return;',
+    why: 'After a ring change whoever refuses is replaced by the former owner’s candidates, itself among them.',
   },
   {
     name: 'hot-lease-never-ends',
