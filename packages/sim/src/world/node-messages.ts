@@ -1,6 +1,7 @@
 /**
  * What a node tells others, as its driver carries it out: over the links that it asks them by, in order, and lost with the link.
  */
+import { assert } from '@s3-accelerator/core/base/assert.ts';
 import type { NodeEffects } from '@s3-accelerator/core/node/effects.ts';
 import type { NodeMessage } from '@s3-accelerator/core/node-message.ts';
 import { placementName } from './held-placements.ts';
@@ -21,6 +22,7 @@ export class NodeMessages implements Pick<NodeEffects, 'sendToNode'> {
   }
 
   sendToNode(nodeId: number, message: NodeMessage): void {
+    assert(nodeId !== message.from, 'a node tells itself nothing');
     const copy = { ...message, placement: { ...message.placement }, hash: { ...message.hash } };
     let lane = this.#lanes.get(nodeId);
     if (lane === undefined) {
