@@ -19,6 +19,8 @@ export interface Group {
   readonly about: string;
   /** Without clocks: neither a noisy machine nor any peer matters. */
   readonly isCounted: boolean;
+  /** Started so soon that a quick run of everything has it. */
+  readonly isQuick: boolean;
   readonly measure: (run: Run) => Promise<Outcome>;
 }
 
@@ -31,25 +33,33 @@ function figuresAlone(
     ids,
     about,
     isCounted: false,
+    isQuick: true,
     measure: async (run) => ({ figures: await measure(run), comparisons: [] }),
   };
 }
 
 export const groups: readonly Group[] = [
   figuresAlone(['P1', 'P2', 'P3', 'P5'], 'hits of 4 and 64 KiB', measureHits),
-  { ids: ['P4'], about: 'hits of 16 and 256 MiB', isCounted: false, measure: measureBulk },
+  {
+    ids: ['P4'],
+    about: 'hits of 16 and 256 MiB',
+    isCounted: false,
+    isQuick: true,
+    measure: measureBulk,
+  },
   figuresAlone(['P6'], 'hits while other objects fill', measureFills),
   figuresAlone(['P7'], 'misses', measureMisses),
   figuresAlone(['P8'], 'memory of a full cache, and its restart', measureMemory),
-  figuresAlone(['P9'], 'a node joins, a node leaves', measureResize),
+  { ...figuresAlone(['P9'], 'a node joins, a node leaves', measureResize), isQuick: false },
   { ...figuresAlone(['P10'], 'hit rates of replayed traces', measureHitRates), isCounted: true },
-  figuresAlone(['P11'], 'one hot key on three nodes', measureHotKey),
-  figuresAlone(['P13'], 'gateway loops and connections', measureScaling),
+  { ...figuresAlone(['P11'], 'one hot key on three nodes', measureHotKey), isQuick: false },
+  { ...figuresAlone(['P13'], 'gateway loops and connections', measureScaling), isQuick: false },
   figuresAlone(['P14'], 'the load generator', measureGenerator),
   {
     ids: ['PEERS'],
     about: 'all installed peers beside ours',
     isCounted: false,
+    isQuick: false,
     measure: measurePeers,
   },
 ];

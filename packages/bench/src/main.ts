@@ -20,7 +20,7 @@ import { fullScale, quickScale } from './scale.ts';
 interface Results {
   readonly figures: FigureResult[];
   readonly comparisons: Comparison[];
-  /** Figures that this machine can't show, and why. */
+  /** Figures that weren't measured, and why. */
   readonly skipped: { readonly ids: readonly string[]; readonly reason: string }[];
 }
 
@@ -34,9 +34,18 @@ const isWantedBy =
 const groupsFor = (options: Options): Group[] =>
   groups.filter(({ ids }) => ids.some(isWantedBy(options)));
 
+/** A quick run that names no figures does without those that take long to start. */
+const isLeftOut = ({ isQuick }: Group, options: Options): boolean =>
+  options.isQuick && options.only === null && !isQuick;
+
 async function measureAll(options: Options, scratch: string): Promise<Results> {
   const results: Results = { figures: [], comparisons: [], skipped: [] };
   for (const group of groupsFor(options)) {
+    if (isLeftOut(group, options)) {
+      const reason = `left out of a quick run; --quick --only ${group.ids.join(',')} has it`;
+      results.skipped.push({ ids: group.ids, reason });
+      continue;
+    }
     await measureGroup(group, results, {
       directory: join(scratch, group.ids[0] ?? ''),
       scale: options.isQuick ? quickScale : fullScale,
@@ -60,7 +69,7 @@ async function measureGroup(
   } catch (error) {
     if (!(error instanceof NotMeasurable)) throw error;
     progress.say(`${ids.join(', ')} can't be measured here: ${error.message}`);
-    results.skipped.push({ ids, reason: error.message });
+    results.skipped.push({ ids, reason: `not measurable here: ${error.message}` });
   } finally {
     rmSync(run.directory, { recursive: true, force: true });
   }
@@ -94,7 +103,7 @@ async function run(options: Options): Promise<void> {
   if (figures.length > 0) process.stdout.write(`${figureTable(figures)}\n`);
   if (comparisons.length > 0) process.stdout.write(`${comparisonTable(comparisons)}\n`);
   for (const { ids, reason } of skipped) {
-    process.stdout.write(`${ids.join(', ')}: not measurable here: ${reason}\n`);
+    process.stdout.write(`${ids.join(', ')}: ${reason}\n`);
   }
   for (const warning of warnings) process.stdout.write(`Noisy: ${warning}\n`);
   if (options.isWritten) {

@@ -8,7 +8,8 @@ import { groups, knownIds } from './catalog.ts';
 export const usage = `Usage: npm run bench -- [--only P1,P2] [--quick] [--json] [--write] [--dir DIRECTORY]
 
   --only IDS    measure these alone
-  --quick       a sample of each: about a minute for all, where the whole takes half an hour
+  --quick       a sample, in less than a minute where all takes half an hour: P9, P11, P13 and
+                PEERS only if they are named
   --json        print one object last: {"figures": […], "comparisons": […], "skipped": […]}
   --write       put what was measured into docs/benchmarks.json, BENCHMARKS.md and docs/plots
   --dir DIR     where the caches lie while it runs (default: the system's temporary folder)

@@ -1,6 +1,8 @@
 /** How long and how large: chosen on the command line. */
 export interface Scale {
   readonly rounds: number;
+  /** Whether small hits are measured with eight nodes, too. */
+  readonly hasManyNodes: boolean;
   /** Requests of one round of small reads. */
   readonly requests: number;
   /** Distinct 64 KiB objects. */
@@ -19,6 +21,7 @@ export interface Scale {
 
 export const fullScale: Scale = {
   rounds: 3,
+  hasManyNodes: true,
   requests: 300_000,
   objects: 100_000,
   ranged: { kind: 'large', count: 2 },
@@ -28,9 +31,10 @@ export const fullScale: Scale = {
   peerSizes: ['4 KiB', '64 KiB', '1 MiB'],
 };
 
-/** A sample of everything: whether it runs, and about where it stands. */
+/** A sample: whether it runs, and about where it stands. */
 export const quickScale: Scale = {
-  rounds: 2,
+  rounds: 1,
+  hasManyNodes: false,
   requests: 10_000,
   objects: 1_000,
   ranged: { kind: 'medium', count: 4 },

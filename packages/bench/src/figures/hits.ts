@@ -111,7 +111,7 @@ export async function measureHits(run: Run): Promise<FigureResult[]> {
     const results: FigureResult[] = [];
     if (isWanted('P2') || isWanted('P5')) results.push(...(await oneProcess(stage)));
     if (isWanted('P1') || isWanted('P3')) results.push(...(await twoProcesses(stage)));
-    if (isWanted('P1')) results.push(await withManyNodes(stage));
+    if (isWanted('P1') && run.scale.hasManyNodes) results.push(await withManyNodes(stage));
     return results.sort((a, b) => (a.id < b.id ? -1 : 1));
   } finally {
     await nginx?.stop();

@@ -6,6 +6,7 @@ import type { Run } from '../run.ts';
 
 const scale: Run['scale'] = {
   rounds: 1,
+  hasManyNodes: true,
   requests: 1500,
   objects: 100,
   ranged: { kind: 'medium', count: 1 },
