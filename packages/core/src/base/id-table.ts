@@ -3,7 +3,8 @@
  *
  * Open addressing with linear probing, sized once for a bounded pool, so that a hit's insert and delete allocate
  * nothing (a Map would rehash now and then). Such names carry the slot of a pool in their low bits, and pools use the same few
- * slots again and again: so do the positions here, which stay in the processor's cache. Deleting shifts the rest of the run back, so there are no tombstones.
+ * slots again and again: so do the positions here, which stay in the processor's cache. Deleting shifts the rest of the run back,
+ * so there are no tombstones.
  *
  * Memory: 16 bytes for each of at least twice `maxEntries` positions.
  */

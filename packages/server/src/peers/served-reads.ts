@@ -85,7 +85,7 @@ export class ServedReads implements ReadAnswererOwner {
   /** Answers a lookup with bytes of the object from `bodyFirst`, out of a file. `onSent` with the token follows. */
   answerMetadataFromFile(
     asker: Asker,
-    { metadata, ageMs, lifetimeMs, hot }: Confirmation,
+    confirmed: Confirmation,
     bodyFirst: number,
     descriptor: number,
     fileOffset: number,
@@ -94,22 +94,10 @@ export class ServedReads implements ReadAnswererOwner {
   ): void {
     const record = this.#takeForFile(asker, token);
     if (record === null) return;
-    const { reactor } = this.#context;
-    const { requestId } = record;
-    const at = reactor.reserve(metadataAnswerBound(metadata, hot));
-    const head =
-      encodeMetadataAnswer(
-        reactor.output,
-        at,
-        requestId,
-        metadata,
-        ageMs,
-        lifetimeMs,
-        bodyFirst,
-        length,
-        this.#context.ring.mark,
-        hot,
-      ) - at;
+    const at = this.#context.reactor.reserve(
+      metadataAnswerBound(confirmed.metadata, confirmed.hot),
+    );
+    const head = this.#encodeMetadata(at, record, confirmed, bodyFirst, length, 'slot');
     this.#sendFile(record, at, head, descriptor, fileOffset, length);
   }
 
@@ -286,17 +274,33 @@ export class ServedReads implements ReadAnswererOwner {
 
   #sendMetadata(
     record: AskerRecord,
-    { metadata, ageMs, lifetimeMs, hot }: Confirmation,
+    confirmed: Confirmation,
     bodyFirst: number,
     bodyLength: number,
     source: BodySource,
   ): void {
     const { reactor } = this.#context;
-    const { link, requestId } = record;
+    const { link } = record;
     if (link === null) return;
-    const at = reactor.reserve(metadataAnswerBound(metadata, hot));
+    const at = reactor.reserve(metadataAnswerBound(confirmed.metadata, confirmed.hot));
+    const head = this.#encodeMetadata(at, record, confirmed, bodyFirst, bodyLength, source);
+    reactor.commit(head);
+    reactor.write(link.id, Arena.output, at, head);
+  }
+
+  /** Writes the head of a lookup's answer to the output arena, where room for it is reserved; returns its length. */
+  #encodeMetadata(
+    at: number,
+    { requestId }: AskerRecord,
+    { metadata, ageMs, lifetimeMs, hot }: Confirmation,
+    bodyFirst: number,
+    bodyLength: number,
+    source: BodySource,
+  ): number {
+    const { reactor, ring } = this.#context;
+    const { output } = reactor;
     const end = encodeMetadataAnswer(
-      reactor.output,
+      output,
       at,
       requestId,
       metadata,
@@ -304,12 +308,11 @@ export class ServedReads implements ReadAnswererOwner {
       lifetimeMs,
       bodyFirst,
       bodyLength,
-      this.#context.ring.mark,
+      ring.mark,
       hot,
       source,
     );
-    reactor.commit(end - at);
-    reactor.write(link.id, Arena.output, at, end - at);
+    return end - at;
   }
 
   #sendBytesHead(record: AskerRecord, length: number, source: BodySource): void {
