@@ -14,8 +14,6 @@ import { SteadyLoad, type LoadOptions } from './steady-load.ts';
 import { version } from './versions.ts';
 
 const sizes = [100, 20_000, 200_000, (1 << 20) + 5];
-/** Virtual cables drop packets when they are driven as fast as they go; some 500 reads a second leave none behind. */
-const readerRestMs = 5;
 
 export class NetworkCluster {
   readonly network: Network;
@@ -88,8 +86,7 @@ export class NetworkCluster {
     client = this.#client,
   ): Promise<void> {
     const objects = this.#objects;
-    const paced = { atATime: 4, restMs: readerRestMs };
-    const load = new SteadyLoad({ client, bucket: 'bucket', objects, onRead, ...paced });
+    const load = new SteadyLoad({ client, bucket: 'bucket', objects, atATime: 4, onRead });
     try {
       await this.furtherReads(load, this.#objects.size);
       await happens(load);

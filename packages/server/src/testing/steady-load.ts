@@ -2,7 +2,6 @@
  * Reads of known objects, some at a time, over and over: every answer is compared with what the object is. If wanted, uploads too,
  * each read back at once.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { RawConnection, type Answer } from './raw-connection.ts';
 import { getOf, type S3Client } from './s3-client.ts';
 import { pathOf } from './sign.ts';
@@ -16,8 +15,6 @@ export interface LoadOptions {
   readonly atATime: number;
   /** Told of each right answer: when it was asked for, and how long its last byte took, in ms. */
   readonly onRead?: (askedAt: number, tookMs: number) => void;
-  /** How long each reader rests after an answer, in ms; not at all if absent. */
-  readonly restMs?: number;
   /** Every how many reads a worker uploads something; never if absent. */
   readonly readsAWrite?: number;
 }
@@ -47,7 +44,7 @@ export class SteadyLoad {
   }
 
   async #work(): Promise<void> {
-    const { client, bucket, objects, restMs = 0, readsAWrite = Infinity } = this.#options;
+    const { client, bucket, objects, readsAWrite = Infinity } = this.#options;
     const keys = [...objects.keys()];
     const connection = await RawConnection.open(client.port, client.host);
     try {
@@ -59,7 +56,6 @@ export class SteadyLoad {
           const key = keys[at % keys.length]!;
           await this.#read(connection, key, objects.get(key)!, bucket);
         }
-        if (restMs > 0) await sleep(restMs);
       }
     } catch (error) {
       this.failures.push((error as Error).message);
